@@ -1,0 +1,117 @@
+"""Keys that say how a run is carried out: limits, budgets, display, simulation, sweeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from reflact.config.fields import opt
+
+
+@dataclass
+class LimitsConfig:
+    """Limits a (endpoint, deployment, credential); 0 is none."""
+
+    max_concurrent_requests: int = opt(0, "Requests in flight.", low=0, free=True)
+    requests_per_minute: int = opt(0, "Requests started within a minute.", low=0, free=True)
+    tokens_per_minute: int = opt(0, "Tokens asked for within a minute.", low=0, free=True)
+    hedge_after: float | None = opt(
+        None, "Quantile of a phase's latency after which a call is sent again.", low=0.5, high=1, free=True
+    )
+    max_attempts: int = opt(6, "Attempts of one call.", low=1, free=True)
+    backoff_s: float = opt(
+        1.0, "First pause between attempts in seconds; it doubles, with jitter.", low=0, free=True
+    )
+    max_backoff_s: float = opt(60.0, "Longest pause of our own choosing in seconds.", low=0, free=True)
+    max_retry_after_s: float = opt(
+        600.0, "Longest Retry-After in seconds that is waited for.", low=0, free=True
+    )
+
+
+@dataclass
+class BudgetConfig:
+    """What a run may spend; 0 is unlimited. Reaching it stops the run so that it can be resumed."""
+
+    max_tokens: int = opt(0, "Tokens read and written.", low=0, free=True)
+    max_usd: float = opt(0.0, "US dollars, where the price of every model is known.", low=0, free=True)
+
+
+@dataclass
+class PricingConfig:
+    """Prices, set by the config group `pricing`."""
+
+    models: dict[str, Any] = opt(
+        dict, "US dollars a million tokens by model: {prompt, cached, completion}.", free=True
+    )
+
+
+@dataclass
+class RunConfig:
+    """The run directory."""
+
+    resume: bool = opt(False, "Continue the run in this directory.", free=True)
+    keep_workspaces: bool = opt(False, "Keep the agents' workspaces.", free=True)
+    claim_timeout_s: float = opt(
+        300.0, "Seconds without a heartbeat after which a claim is stale.", low=1, free=True
+    )
+    heartbeat_s: float = opt(15.0, "Seconds between heartbeats.", low=0.05, free=True)
+    allow_code_change: bool = opt(False, "Resume a run that another code version began.", free=True)
+
+
+@dataclass
+class SweepConfig:
+    """Sweeps (`--multirun`)."""
+
+    on_failure: str = opt(
+        "continue", "What a failed run does to the others.", choices=("continue", "stop"), free=True
+    )
+    existing: str = opt(
+        "refuse",
+        "What is done with directories that exist.",
+        choices=("refuse", "skip_done", "resume"),
+        free=True,
+    )
+    retries: int = opt(1, "Times that a failed run is resumed after the others.", low=0, free=True)
+    keep_duplicates: bool = opt(False, "Run points that equal another one.", free=True)
+    rehearse: bool = opt(False, "Run the plan with simulated models.", free=True)
+    max_tokens: int = opt(0, "Tokens of the whole sweep; 0 is unlimited.", low=0, free=True)
+    max_usd: float = opt(0.0, "US dollars of the whole sweep; 0 is unlimited.", low=0, free=True)
+
+
+@dataclass
+class ValidityConfig:
+    """What makes a completed run unfit for a table."""
+
+    max_empty_rate: float = opt(0.02, "Share of `empty` rows.", low=0, high=1, free=True)
+    max_timeout_rate: float = opt(0.05, "Share of `timeout` rows.", low=0, high=1, free=True)
+    max_refused_rate: float = opt(0.02, "Share of `refused` rows.", low=0, high=1, free=True)
+
+
+@dataclass
+class DisplayConfig:
+    """What is seen while a run goes on."""
+
+    mode: str = opt(
+        "auto", "Live display, plain lines or nothing.", choices=("auto", "live", "plain", "off"), free=True
+    )
+    interval_s: float = opt(10.0, "Seconds between plain lines.", low=0.1, free=True)
+
+
+@dataclass
+class RehearsalConfig:
+    """The simulated student and teacher."""
+
+    seed: int = opt(0, "Seed of the simulation.")
+    latency_s: float = opt(0.0, "Mean latency of a simulated call in seconds.", low=0)
+    rate_limit_rate: float = opt(0.0, "Share of attempts answered with 429.", low=0, high=1)
+    server_error_rate: float = opt(0.0, "Share of attempts answered with 500.", low=0, high=1)
+    empty_rate: float = opt(0.0, "Share of empty replies.", low=0, high=1)
+    useless_edit_rate: float = opt(0.3, "Share of the teacher's edits that help nothing.", low=0, high=1)
+
+
+@dataclass
+class LocalConfig:
+    """The model in this process."""
+
+    threads: int = opt(0, "Threads; 0 takes the machine's cores.", low=0, free=True)
+    context: int = opt(2048, "Tokens of context.", low=256)

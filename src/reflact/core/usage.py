@@ -1,0 +1,50 @@
+"""Token counts of model calls."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls consumed, in tokens; `prompt_tokens` includes the cached ones.
+
+    Attributes:
+        calls: Calls that gave an answer.
+        failed_calls: Attempts that gave none (each counts once, also when a retry succeeded).
+        prompt_tokens: Tokens read, cached ones included.
+        cached_tokens: The part of `prompt_tokens` that the provider served from its cache.
+        completion_tokens: Tokens written, hidden reasoning included.
+        reasoning_tokens: The part of `completion_tokens` that was hidden reasoning.
+    """
+
+    calls: int = 0
+    failed_calls: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens read and written."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.failed_calls + other.failed_calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+    def to_json(self) -> dict[str, int]:
+        """Return the counts as a JSON object."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, int]) -> Usage:
+        """Read counts written by `to_json`; unknown keys are ignored."""
+        return cls(**{name: int(data.get(name, 0)) for name in cls.__slots__})

@@ -1,0 +1,187 @@
+"""The border between reflact and whatever answers messages.
+
+A backend makes *one attempt* a call and raises `CallError` with a class; retries, limits, deadlines over
+several attempts, usage and budgets are the caller's (`reflact.models.caller`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+from reflact.core.usage import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image of a message: its bytes and its MIME type (`image/png`)."""
+
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySchema:
+    """A JSON schema that the reply must follow, with the name that providers ask for."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """What a simulating backend needs to know of a student call; real backends ignore it.
+
+    Attributes:
+        item_id: The item's id.
+        repeat: Which repeat of the evaluation this is.
+        skill: The skill's text.
+        rehearse: Gives a reply that the benchmark's own extraction and scoring find right (True) or wrong.
+    """
+
+    item_id: str
+    repeat: int
+    skill: str
+    rehearse: Callable[[bool], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call.
+
+    Attributes:
+        messages: The conversation so far.
+        max_completion_tokens: Cap on tokens written, hidden reasoning included.
+        timeout_s: Seconds that one attempt may take from its start to the last byte.
+        schema: Structured output asked for; a backend that cannot enforce it must still say so in the prompt.
+        prefill: First words of the reply; given only to backends with `supports_prefill`.
+        simulation: See `Simulation`.
+    """
+
+    messages: tuple[Message, ...]
+    max_completion_tokens: int
+    timeout_s: float
+    schema: ReplySchema | None = None
+    prefill: str | None = None
+    simulation: Simulation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """An answer. `text` may be empty; `finish_reason` is the provider's (`stop`, `length`, ...)."""
+
+    text: str
+    finish_reason: str
+    usage: Usage
+    model: str = ""
+
+
+class Failure(StrEnum):
+    """Why an attempt gave no answer; the value is the `cause` of rows and the key of counters."""
+
+    RATE_LIMIT = "rate_limit"
+    SERVER = "server"
+    CONNECTION = "connection"
+    NO_ANSWER = "no_answer"
+    AUTH = "auth"
+    NOT_FOUND = "not_found"
+    QUOTA = "quota"
+    CONTENT_FILTER = "content_filter"
+    BAD_REQUEST = "bad_request"
+
+    @property
+    def retryable(self) -> bool:
+        """Whether another attempt can help."""
+        return self in _RETRYABLE
+
+    @property
+    def fatal(self) -> bool:
+        """Whether every other call will fail in the same way, so that the run must stop at once."""
+        return self in _FATAL
+
+
+_RETRYABLE = frozenset({Failure.RATE_LIMIT, Failure.SERVER, Failure.CONNECTION, Failure.NO_ANSWER})
+_FATAL = frozenset({Failure.AUTH, Failure.NOT_FOUND, Failure.QUOTA})
+
+
+class CallError(Exception):
+    """An attempt that gave no answer.
+
+    Attributes:
+        failure: The class of the failure.
+        status: The HTTP status, if there was one.
+        retry_after_s: Seconds that the server asked to wait, if it did.
+        item_specific: The failure concerns this one request (content filter, context length, bad image),
+            not the service.
+    """
+
+    def __init__(
+        self,
+        failure: Failure,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+        item_specific: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.failure = failure
+        self.status = status
+        self.retry_after_s = retry_after_s
+        self.item_specific = item_specific
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is recorded of a backend.
+
+    Attributes:
+        backend: The backend's name (`openai_chat`).
+        model: The model or deployment asked for.
+        endpoint: Where calls go, without user-info and query; `""` for models in this process.
+        simulated: Answers are simulated; everything made with them is marked.
+        settings: Everything else that changes answers (reasoning effort, temperature, weights' hash).
+    """
+
+    backend: str
+    model: str
+    endpoint: str = ""
+    simulated: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ChatModel(Protocol):
+    """Anything that answers messages. Proven by `reflact.testing.ChatModelConformance`."""
+
+    @property
+    def info(self) -> ModelInfo:
+        """What is recorded of this model."""
+        ...
+
+    @property
+    def supports_prefill(self) -> bool:
+        """Whether `ChatRequest.prefill` is honoured."""
+        ...
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Make one attempt.
+
+        Raises:
+            CallError: There was no answer.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections; the model is not used again."""
+        ...
