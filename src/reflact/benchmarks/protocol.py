@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from reflact.core.names import Part
-from reflact.core.types import Item
+from reflact.core.types import Item, Rule
 from reflact.harness.protocol import Chat
+
+__all__ = ["Benchmark", "Finding", "Rule", "Split"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +53,6 @@ class Finding:
     level: Literal["error", "warning"]
     code: str
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A hidden rule of the rehearsal: a skill that holds `text` helps the items of `task_types` (empty: all).
-
-    `gain` is added to the probability of success; the gains of held rules add up.
-    """
-
-    text: str
-    gain: float
-    task_types: tuple[str, ...] = ()
 
 
 class Benchmark(Chat, Protocol):
@@ -105,8 +95,4 @@ class Benchmark(Chat, Protocol):
 
     def settings(self) -> Mapping[str, Any]:
         """Everything that shapes what a student sees or how it is scored (caps, prompt hashes, switches)."""
-        ...
-
-    def rules(self) -> Sequence[Rule]:
-        """Hidden rules for rehearsals."""
         ...

@@ -1,4 +1,4 @@
-"""Items, outcomes and rows: what passes between benchmarks, harnesses and the engine."""
+"""Items, rules, outcomes and rows: what passes between benchmarks, harnesses and the engine."""
 
 from __future__ import annotations
 
@@ -31,6 +31,18 @@ class Item:
     gold: tuple[str, ...] = ()
     task_type: str = ""
     data: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A hidden rule of the rehearsal: a skill that holds `text` helps the items of `task_types` (empty: all).
+
+    `gain` is added to the probability of success; the gains of held rules add up.
+    """
+
+    text: str
+    gain: float
+    task_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

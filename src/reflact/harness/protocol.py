@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from reflact.core.names import Phase, Stage
-from reflact.core.types import Item, Outcome
+from reflact.core.types import Item, Outcome, Rule
 from reflact.core.usage import Usage
 from reflact.models.protocol import ChatReply, Message
 
@@ -33,12 +34,21 @@ class ChatSession(Protocol):
         """Whether `prefill` has an effect."""
         ...
 
-    async def reply(self, messages: list[Message], *, prefill: str | None = None) -> ChatReply:
+    async def reply(
+        self,
+        messages: list[Message],
+        *,
+        prefill: str | None = None,
+        max_completion_tokens: int | None = None,
+        stop: tuple[str, ...] = (),
+    ) -> ChatReply:
         """Ask the student.
 
         Args:
             messages: The whole conversation, the skill included where the benchmark wants it.
             prefill: First words of the reply, for backends that can.
+            max_completion_tokens: A cap below the configured one (`env.max_completion_tokens`).
+            stop: Texts that end the reply, for backends that can.
         """
         ...
 
@@ -52,6 +62,10 @@ class Chat(Protocol):
 
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Return a reply that extraction and scoring find right or wrong, for simulated students."""
+        ...
+
+    def rules(self) -> Sequence[Rule]:
+        """Hidden rules for rehearsals; the harness hands them on in `Simulation.rules`."""
         ...
 
 

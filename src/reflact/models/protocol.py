@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
+from reflact.core.types import Rule
 from reflact.core.usage import Usage
 
 
@@ -48,12 +49,16 @@ class Simulation:
         repeat: Which repeat of the evaluation this is.
         skill: The skill's text.
         rehearse: Gives a reply that the benchmark's own extraction and scoring find right (True) or wrong.
+        task_type: The item's task type, to which rules may be bound.
+        rules: The benchmark's hidden rules (`Chat.rules`).
     """
 
     item_id: str
     repeat: int
     skill: str
     rehearse: Callable[[bool], str]
+    task_type: str = ""
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,9 @@ class ChatRequest:
         max_completion_tokens: Cap on tokens written, hidden reasoning included.
         timeout_s: Seconds that one attempt may take from its start to the last byte.
         schema: Structured output asked for; a backend that cannot enforce it must still say so in the prompt.
-        prefill: First words of the reply; given only to backends with `supports_prefill`.
+        prefill: First words of the reply; given only to backends with `supports_prefill`. The reply's text goes
+            on after them and does not repeat them.
+        stop: Texts that end the reply, left out of it; an aid that saves tokens, so a backend may ignore it.
         simulation: See `Simulation`.
     """
 
@@ -74,6 +81,7 @@ class ChatRequest:
     timeout_s: float
     schema: ReplySchema | None = None
     prefill: str | None = None
+    stop: tuple[str, ...] = ()
     simulation: Simulation | None = None
 
 
