@@ -1,0 +1,54 @@
+"""Consoles that take what a terminal can show: rich on any encoding, any width, a terminal or not."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from typing import IO, TYPE_CHECKING, Any
+
+from reflact.report.text import to_ascii
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+class AsciiStream(io.TextIOBase):
+    """A text stream for terminals without UTF-8: our typography becomes ASCII, the rest escapes."""
+
+    encoding = "ascii"
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write the text in ASCII."""
+        self._stream.write(to_ascii(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream below."""
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether the stream below is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Return the descriptor of the stream below."""
+        return self._stream.fileno()
+
+
+def speaks_utf8(stream: Any) -> bool:
+    """Whether a stream takes every character."""
+    try:
+        return codecs.lookup(getattr(stream, "encoding", None) or "ascii").name.startswith("utf")
+    except LookupError:
+        return False
+
+
+def make_console(stream: IO[str], **options: Any) -> Console:
+    """Return a rich console on a stream; markup, emoji codes and automatic highlighting are off."""
+    from rich.console import Console
+
+    target: Any = stream if speaks_utf8(stream) else AsciiStream(stream)
+    return Console(file=target, markup=False, emoji=False, highlight=False, **options)

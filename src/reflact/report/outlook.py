@@ -1,0 +1,49 @@
+"""Rows that a run has still to do, from what its first event says about the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reflact.report.progress import RunProgress
+
+
+def rows_left(run: RunProgress) -> dict[str, int] | None:
+    """Return the rows still to come by kind of phase, at most; None where the plan is not known.
+
+    The plan's counts are `train`, `selection` and `test` (rows of one pass), `slow` (rows of an epoch-end
+    comparison) and `slow_gate` (rows of its gate); missing ones count nothing.
+    """
+    counts = {str(name): int(number) for name, number in _mapping(run.facts.get("counts")).items()}
+    if not run.steps or "selection" not in counts:
+        return None
+    left = dict.fromkeys(("train", "selection", "slow", "test"), 0)
+    for phase in run.open.values():
+        left[phase.phase] = left.get(phase.phase, 0) + phase.left
+    begun = {*run.open, *run.ended}
+    if "baseline/selection" not in begun:
+        left["selection"] += counts["selection"]
+    if not any(name.startswith("test/") for name in begun):
+        _training(run, counts, begun, left)
+    for name in ("baseline/test", "test/best"):
+        if name not in begun:
+            left["test"] += counts.get("test", 0)
+    return left
+
+
+def _training(run: RunProgress, counts: Mapping[str, int], begun: set[str], left: dict[str, int]) -> None:
+    decided = run.verdicts.steps_decided
+    ahead = [step for step in range(1, run.steps + 1) if step not in decided]
+    rollout = run.epochs * counts.get("train", 0) / run.steps
+    begun_steps = {(phase.phase, phase.step) for phase in [*run.open.values(), *run.ended.values()]}
+    left["train"] += round(rollout * sum(1 for step in ahead if ("train", step) not in begun_steps))
+    left["selection"] += counts["selection"] * sum(1 for step in ahead if ("selection", step) not in begun_steps)
+    for epoch in range(max(2, run.epoch), run.epochs + 1):
+        if not any(name.startswith(f"slow_update/epoch_{epoch:02d}/") for name in begun):
+            left["slow"] += counts.get("slow", 0)
+            left["selection"] += counts.get("slow_gate", 0)
+
+
+def _mapping(value: object) -> Mapping[str, int]:
+    return value if isinstance(value, Mapping) else {}
