@@ -25,22 +25,23 @@ def rows_left(run: RunProgress) -> dict[str, int] | None:
     if "baseline/selection" not in begun:
         left["selection"] += counts["selection"]
     if not any(name.startswith("test/") for name in begun):
-        _training(run, counts, begun, left)
+        _training(run, counts, left)
     for name in ("baseline/test", "test/best"):
         if name not in begun:
             left["test"] += counts.get("test", 0)
     return left
 
 
-def _training(run: RunProgress, counts: Mapping[str, int], begun: set[str], left: dict[str, int]) -> None:
+def _training(run: RunProgress, counts: Mapping[str, int], left: dict[str, int]) -> None:
     decided = run.verdicts.steps_decided
     ahead = [step for step in range(1, run.steps + 1) if step not in decided]
     rollout = run.epochs * counts.get("train", 0) / run.steps
     begun_steps = {(phase.phase, phase.step) for phase in [*run.open.values(), *run.ended.values()]}
     left["train"] += round(rollout * sum(1 for step in ahead if ("train", step) not in begun_steps))
     left["selection"] += counts["selection"] * sum(1 for step in ahead if ("selection", step) not in begun_steps)
+    compared = {phase.epoch for phase in [*run.open.values(), *run.ended.values()] if phase.phase == "slow"}
     for epoch in range(max(2, run.epoch), run.epochs + 1):
-        if not any(name.startswith(f"slow_update/epoch_{epoch:02d}/") for name in begun):
+        if epoch not in compared:
             left["slow"] += counts.get("slow", 0)
             left["selection"] += counts.get("slow_gate", 0)
 
