@@ -13,7 +13,7 @@ STUDENT_BACKENDS = ("openai_chat", "local", "rehearsal", "codex_exec", "claude_c
 TEACHER_BACKENDS = ("openai_chat", "local", "template", "rehearsal")
 
 
-@dataclass
+@dataclass(slots=True)
 class ModelConfig:
     """Models of both roles."""
 
@@ -30,12 +30,8 @@ class ModelConfig:
     student_reasoning_effort: str | None = opt(
         None, "The student's own effort; null takes `model.reasoning_effort`.", choices=(None, *EFFORTS)
     )
-    teacher_temperature: float | None = opt(
-        None, "Temperature of the teacher; null sends none.", low=0, high=2
-    )
-    student_temperature: float | None = opt(
-        None, "Temperature of the student; null sends none.", low=0, high=2
-    )
+    teacher_temperature: float | None = opt(None, "Temperature of the teacher; null sends none.", low=0, high=2)
+    student_temperature: float | None = opt(None, "Temperature of the student; null sends none.", low=0, high=2)
     teacher_base_url: str = opt("", "An OpenAI-compatible server for the teacher.", free=True)
     student_base_url: str = opt("", "An OpenAI-compatible server for the student.", free=True)
     teacher_api: str = opt(
@@ -56,12 +52,8 @@ class ModelConfig:
     )
     teacher_azure_openai_endpoint: str = opt("", "Azure endpoint of the teacher.", free=True)
     student_azure_openai_endpoint: str = opt("", "Azure endpoint of the student.", free=True)
-    teacher_azure_openai_api_version: str = opt(
-        "2024-12-01-preview", "Azure API version of the teacher.", free=True
-    )
-    student_azure_openai_api_version: str = opt(
-        "2024-12-01-preview", "Azure API version of the student.", free=True
-    )
+    teacher_azure_openai_api_version: str = opt("2024-12-01-preview", "Azure API version of the teacher.", free=True)
+    student_azure_openai_api_version: str = opt("2024-12-01-preview", "Azure API version of the student.", free=True)
     teacher_azure_openai_auth_mode: str = opt(
         "azure_cli", "How the teacher's calls are authorised on Azure.", choices=AUTH_MODES, free=True
     )
@@ -75,15 +67,16 @@ class ModelConfig:
         "", "Client id of the student's user-assigned identity.", free=True
     )
     teacher_max_completion_tokens: int = opt(16384, "Cap on tokens of one teacher reply.", low=1)
-    teacher_timeout: float = opt(
-        600.0, "Seconds that one attempt of a teacher call may take.", low=0.001, free=True
-    )
+    teacher_timeout: float = opt(600.0, "Seconds that one attempt of a teacher call may take.", low=0.001, free=True)
     local_path: str = opt(
-        "", "A GGUF file for the backend `local`; empty: the small model that `reflact local install` brings."
+        "",
+        "A GGUF file for the backend `local`; empty: the small model that `reflact local install` brings.",
+        path=True,
     )
-    codex_exec_use_sdk: bool | str = opt(
-        "auto", "Run Codex through its Python SDK.", choices=("auto", True, False)
+    exec_relay: bool = opt(
+        True, "Let agent CLIs reach the model only through a relay in this process; false is the direct mode."
     )
+    codex_exec_use_sdk: bool | str = opt("auto", "Run Codex through its Python SDK.", choices=("auto", True, False))
     codex_exec_sandbox: str = opt(
         "workspace-write",
         "Codex's own sandbox.",
@@ -92,10 +85,6 @@ class ModelConfig:
     codex_exec_approval_policy: str = opt(
         "never", "Codex's approval policy.", choices=("untrusted", "on-request", "never")
     )
-    codex_exec_reasoning_effort: str = opt(
-        "medium", "Reasoning effort of the Codex student.", choices=EFFORTS
-    )
+    codex_exec_reasoning_effort: str = opt("medium", "Reasoning effort of the Codex student.", choices=EFFORTS)
     codex_trace_to_teacher: bool = opt(True, "Show the teacher what the Codex student did, shortened.")
-    claude_code_trace_to_teacher: bool = opt(
-        True, "Show the teacher what the Claude Code student did, shortened."
-    )
+    claude_code_trace_to_teacher: bool = opt(True, "Show the teacher what the Claude Code student did, shortened.")

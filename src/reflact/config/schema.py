@@ -21,7 +21,7 @@ from reflact.config.operation import (
 from reflact.config.study import EnvConfig, EvaluationConfig, GradientConfig, OptimizerConfig, TrainConfig
 
 
-@dataclass
+@dataclass(slots=True)
 class BenchmarkConfig:
     """Which benchmark; set by the config group `benchmark`."""
 
@@ -29,7 +29,7 @@ class BenchmarkConfig:
     options: dict[str, Any] = opt(dict, "Options of benchmarks that come from other packages.")
 
 
-@dataclass
+@dataclass(slots=True)
 class Config:
     """Everything that a run is told."""
 
@@ -49,7 +49,5 @@ class Config:
     display: DisplayConfig = field(default_factory=DisplayConfig)
     rehearsal: RehearsalConfig = field(default_factory=RehearsalConfig)
     local: LocalConfig = field(default_factory=LocalConfig)
-    skill: str = opt("", "`reflact-eval` only: the skill to evaluate: a path, `default` or `none`.")
-    split: str = opt(
-        "test", "`reflact-eval` only: the part to evaluate on.", choices=("train", "val", "test")
-    )
+    skill: str = opt("", "`reflact-eval` only: the skill to evaluate: a path, `default` or `none`.", path=True)
+    split: str = opt("test", "`reflact-eval` only: the part to evaluate on.", choices=("train", "val", "test"))

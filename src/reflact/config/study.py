@@ -8,7 +8,7 @@ from reflact.config.fields import opt
 from reflact.config.models import EFFORTS
 
 
-@dataclass
+@dataclass(slots=True)
 class TrainConfig:
     """The outer loop."""
 
@@ -23,7 +23,7 @@ class TrainConfig:
     speculate: bool = opt(False, "Start the next rollout while a candidate is at the gate.", free=True)
 
 
-@dataclass
+@dataclass(slots=True)
 class GradientConfig:
     """How trajectories become patches."""
 
@@ -34,21 +34,17 @@ class GradientConfig:
     use_deep_reflect: bool = opt(False, "Roll representative items out again with a diagnostic instruction.")
     deep_reflect_failures: int = opt(4, "Failed items of a deep reflect.", low=0)
     deep_reflect_successes: int = opt(2, "Successful items of a deep reflect.", low=0)
-    max_edits_per_minibatch: int = opt(
-        8, "Edits an analyst may propose when the learning rate is autonomous.", low=1
-    )
+    max_edits_per_minibatch: int = opt(8, "Edits an analyst may propose when the learning rate is autonomous.", low=1)
     max_trajectory_chars: int = opt(12000, "Characters of one trajectory in a teacher prompt.", low=200)
 
 
-@dataclass
+@dataclass(slots=True)
 class OptimizerConfig:
     """How patches change the skill."""
 
     learning_rate: int = opt(4, "Most edits a step.", low=0)
     min_learning_rate: int | None = opt(None, "Floor of the schedule; null is min(2, learning_rate).", low=0)
-    lr_scheduler: str = opt(
-        "cosine", "Schedule of the edit budget.", choices=("constant", "linear", "cosine")
-    )
+    lr_scheduler: str = opt("cosine", "Schedule of the edit budget.", choices=("constant", "linear", "cosine"))
     lr_control_mode: str = opt("fixed", "Who sets the edit budget.", choices=("fixed", "autonomous", "none"))
     skill_update_mode: str = opt(
         "patch",
@@ -76,7 +72,7 @@ class OptimizerConfig:
     patience: int = opt(0, "End after that many steps without a new best; 0 never does.", low=0)
 
 
-@dataclass
+@dataclass(slots=True)
 class EvaluationConfig:
     """How skills are measured and what the gate accepts."""
 
@@ -92,9 +88,7 @@ class EvaluationConfig:
     test_env_num: int = opt(0, "First n items of the test split; 0 is all.", low=0)
     max_error_rate: float = opt(0.0, "Share of rows that may stay `error`.", low=0, high=1, free=True)
     error_retry_rounds: int = opt(2, "Further rounds over `error` rows.", low=0, free=True)
-    overlap_baseline_test: bool = opt(
-        True, "Fill idle slots with the initial skill's test evaluation.", free=True
-    )
+    overlap_baseline_test: bool = opt(True, "Fill idle slots with the initial skill's test evaluation.", free=True)
     reuse: str = opt(
         "off",
         "Copy the initial skill's evaluations from another run.",
@@ -103,7 +97,7 @@ class EvaluationConfig:
     )
 
 
-@dataclass
+@dataclass(slots=True)
 class EnvConfig:
     """Data, places and the benchmark's own knobs."""
 
@@ -112,21 +106,17 @@ class EnvConfig:
     split: str = opt(
         "2-1-7", "Which split under `env.split_root`.", choices=("2-1-7", "1shot", "1-1-8", "4-1-5", "10pct")
     )
-    split_root: str = opt("", "Folder with one split folder a ratio; empty: `data/<benchmark>/splits`.")
-    split_dir: str = opt("", "A split folder; wins over `env.split`.")
-    data_root: str = opt("", "Folder of the benchmark's files.")
-    image_root: str = opt("", "Folder of the images; empty: the split's own.")
+    split_root: str = opt("", "Folder with one split folder a ratio; empty: `data/<benchmark>/splits`.", path=True)
+    split_dir: str = opt("", "A split folder; wins over `env.split`.", path=True)
+    data_root: str = opt("", "Folder of the benchmark's files.", path=True)
+    image_root: str = opt("", "Folder of the images; empty: the split's own.", path=True)
     sample: bool = opt(False, "Use the few made items that ship with the package.")
-    skill_init: str = opt("default", "Initial skill: a path, `default` (the benchmark's own) or `none`.")
+    skill_init: str = opt("default", "Initial skill: a path, `default` (the benchmark's own) or `none`.", path=True)
     workers: int = opt(24, "Items in flight.", low=1, free=True)
     env_workers: int = opt(4, "Simulator processes.", low=1, free=True)
     exec_timeout: float = opt(120.0, "Working seconds that one item may take.", low=0.001)
-    idle_timeout: float = opt(
-        300.0, "Seconds without any sign of life after which an agent is ended.", low=0.001
-    )
-    max_completion_tokens: int = opt(
-        16384, "Cap on tokens of one student reply, hidden reasoning included.", low=1
-    )
+    idle_timeout: float = opt(300.0, "Seconds without any sign of life after which an agent is ended.", low=0.001)
+    max_completion_tokens: int = opt(16384, "Cap on tokens of one student reply, hidden reasoning included.", low=1)
     max_turns: int = opt(30, "Most turns of a multi-turn item.", low=1)
     mode: str = opt("single", "One reply, or several with the error fed back.", choices=("single", "multi"))
     gold_feedback: str = opt(
