@@ -42,9 +42,7 @@ class Teacher(Protocol):
         """Hash over everything that shapes replies (model, effort, prompts); part of each stage's key."""
         ...
 
-    async def analyse(
-        self, context: StepContext, source: Source, trajectories: tuple[TrajectoryRef, ...]
-    ) -> Analysis:
+    async def analyse(self, context: StepContext, source: Source, trajectories: tuple[TrajectoryRef, ...]) -> Analysis:
         """Read one minibatch and propose changes."""
         ...
 

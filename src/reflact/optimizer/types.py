@@ -20,10 +20,11 @@ class Op(StrEnum):
 
 
 class Source(StrEnum):
-    """Which trajectories a change comes from."""
+    """What a change comes from: failed or successful trajectories, or (meta reflect) an epoch's history."""
 
     FAILURE = "failure"
     SUCCESS = "success"
+    HISTORY = "history"
 
 
 class UpdateMode(StrEnum):
@@ -76,12 +77,16 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryRef:
-    """A trajectory on disk: loaded when a prompt is built, so that memory does not grow with the split."""
+    """A trajectory on disk: loaded when a prompt is built, so that memory does not grow with the split.
+
+    `digest` is a hash of all that `load` would show.
+    """
 
     id: str
     hard: float
     task_type: str
     load: Callable[[], Trajectory]
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
