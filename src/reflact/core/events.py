@@ -123,6 +123,7 @@ class CallFailed(Event):
     usage: Usage
     cause: str
     message: str
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,7 @@ class ChatRequest:
         prefill: First words of the reply; given only to backends with `supports_prefill`. The reply's text goes
             on after them and does not repeat them.
         stop: Texts that end the reply, left out of it; an aid that saves tokens, so a backend may ignore it.
+        reasoning_effort: Replaces the role's own effort for this call; None keeps it.
         simulation: See `Simulation`.
     """
 
@@ -82,17 +83,27 @@ class ChatRequest:
     schema: ReplySchema | None = None
     prefill: str | None = None
     stop: tuple[str, ...] = ()
+    reasoning_effort: str | None = None
     simulation: Simulation | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """An answer. `text` may be empty; `finish_reason` is the provider's (`stop`, `length`, ...)."""
+    """An answer.
+
+    Attributes:
+        text: May be empty.
+        finish_reason: The provider's (`stop`, `length`, ...).
+        usage: What the attempt consumed; from `Caller.ask`, what the call consumed with its failed attempts.
+        model: The model that the server says it used.
+        notes: What a person should know of the server (a setting that it does not take), each said once.
+    """
 
     text: str
     finish_reason: str
     usage: Usage
     model: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Failure(StrEnum):
@@ -132,6 +143,8 @@ class CallError(Exception):
         retry_after_s: Seconds that the server asked to wait, if it did.
         item_specific: The failure concerns this one request (content filter, context length, bad image),
             not the service.
+        cause: What a row's `cause` says: finer than the class where that is known (`context_length`).
+        usage: What was consumed although there is no answer.
     """
 
     def __init__(
@@ -142,12 +155,16 @@ class CallError(Exception):
         status: int | None = None,
         retry_after_s: float | None = None,
         item_specific: bool = False,
+        cause: str | None = None,
+        usage: Usage | None = None,
     ) -> None:
         super().__init__(message)
         self.failure = failure
         self.status = status
         self.retry_after_s = retry_after_s
         self.item_specific = item_specific
+        self.cause = failure.value if cause is None else cause
+        self.usage = Usage() if usage is None else usage
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,211 @@
+"""Tokens of Azure logins: one source a credential and process, shared by all threads and event loops.
+
+`az` takes seconds, now and then more than ten, and fails when it runs twice at once; so it is started once for
+everybody who waits, before the current token ends, and runs of other processes of this machine wait their turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from reflact.core.errors import Unavailable
+
+SCOPE = "https://cognitiveservices.azure.com/.default"
+_EARLY_S = 300.0  # a token is renewed that long before its end
+_LAST_S = 30.0  # a token with less than that left is not used for a new call
+_PAUSES_S = (0.5, 2.0)  # between attempts to get a token
+_AZ_TIMEOUT_S = 60
+_LOCK_WAIT_S = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A bearer token; times are seconds since the epoch."""
+
+    value: str = field(repr=False)
+    expires_at: float
+
+
+class TokenSource:
+    """Hands out a current token and renews it in time.
+
+    Args:
+        fetch: Gets a new token; blocks. Raises `Unavailable` if trying again is useless.
+        hint: What a person can do if no token can be had.
+        now: Seconds since the epoch.
+        pause: Waits between attempts.
+    """
+
+    def __init__(
+        self,
+        fetch: Callable[[], Token],
+        hint: str,
+        *,
+        now: Callable[[], float] = time.time,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._fetch = fetch
+        self._hint = hint
+        self._now = now
+        self._pause = pause
+        self._lock = threading.Lock()
+        self._token: Token | None = None
+        self._renew_at = 0.0
+        self._flight: Future[str] | None = None
+
+    @property
+    def shown(self) -> str:
+        """The current token, `""` if there is none: what redaction looks for."""
+        token = self._token
+        return "" if token is None else token.value
+
+    def get(self) -> str:
+        """Return a token; blocks while the first one is fetched.
+
+        Raises:
+            Unavailable: There is no login, with what to do.
+        """
+        got = self._ready()
+        return got if isinstance(got, str) else got.result()
+
+    async def aget(self) -> str:
+        """Return a token without blocking the event loop; see `get`."""
+        got = self._ready()
+        return got if isinstance(got, str) else await asyncio.wrap_future(got)
+
+    def _ready(self) -> str | Future[str]:
+        fresh = self._fresh()
+        if fresh is not None:
+            return fresh
+        with self._lock:
+            fresh = self._fresh()
+            if fresh is not None:
+                return fresh
+            token = self._token
+            flight = self._flight if self._flight is not None else self._take_off()
+        # While it lasts, the old token serves everybody; the new one is fetched beside.
+        return flight if token is None or self._ends(token) else token.value
+
+    def _fresh(self) -> str | None:
+        token = self._token
+        return None if token is None or self._now() >= self._renew_at or self._ends(token) else token.value
+
+    def _ends(self, token: Token) -> bool:
+        return self._now() >= token.expires_at - _LAST_S
+
+    def _take_off(self) -> Future[str]:
+        flight: Future[str] = Future()
+        flight.set_running_or_notify_cancel()  # a caller that gives up does not end it for the others
+        self._flight = flight
+        threading.Thread(target=self._fly, args=(flight,), name="reflact-token", daemon=True).start()
+        return flight
+
+    def _fly(self, flight: Future[str]) -> None:
+        try:
+            token = self._attempts()
+        except BaseException as error:  # noqa: BLE001 - handed to everybody who waits
+            with self._lock:
+                self._flight = None
+                self._renew_at = self._now() + _LAST_S  # an old token that still holds is not renewed at every call
+            flight.set_exception(error)
+            return
+        now = self._now()
+        with self._lock:
+            self._token = token
+            lifetime = token.expires_at - now
+            self._renew_at = now + max(lifetime - _EARLY_S, lifetime * 0.5)
+            self._flight = None
+        flight.set_result(token.value)
+
+    def _attempts(self) -> Token:
+        for pause in (*_PAUSES_S, None):
+            try:
+                return self._fetch()
+            except Unavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - the credential classes raise what they like
+                if pause is None:
+                    said = str(error).strip().splitlines() or [type(error).__name__]
+                    raise Unavailable(f"no Azure token: {said[0][:300]}. {self._hint}") from None
+                self._pause(pause)
+        raise AssertionError("unreachable")
+
+
+class TokenSources:
+    """The token sources of a process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sources: dict[tuple[str, str], TokenSource] = {}
+
+    def source(self, auth: str, client_id: str) -> TokenSource:
+        """Return the source of a credential (`azure_cli` or `managed_identity`)."""
+        with self._lock:
+            key = (auth, client_id)
+            if key not in self._sources:
+                self._sources[key] = _cli_source() if auth == "azure_cli" else _identity_source(client_id)
+            return self._sources[key]
+
+
+# A login belongs to the process, not to a run: several runs in one process must not start `az` one beside another.
+PROCESS_TOKENS = TokenSources()
+
+
+def _cli_source() -> TokenSource:
+    def fetch() -> Token:
+        from azure.identity import AzureCliCredential
+
+        program = shutil.which("az")
+        if program is None:
+            raise Unavailable(
+                "the Azure CLI (`az`) is not on the PATH: install it and `az login`, or set the role's "
+                "azure_openai_auth_mode to api_key or managed_identity"
+            )
+        with _alone(program):
+            got = AzureCliCredential(process_timeout=_AZ_TIMEOUT_S).get_token(SCOPE)
+        return Token(got.token, float(got.expires_on))
+
+    return TokenSource(fetch, "Run `az login` (and `az account set` for the right subscription), then try again")
+
+
+def _identity_source(client_id: str) -> TokenSource:
+    def fetch() -> Token:
+        from azure.identity import ManagedIdentityCredential
+
+        credential = ManagedIdentityCredential(client_id=client_id) if client_id else ManagedIdentityCredential()
+        got = credential.get_token(SCOPE)
+        return Token(got.token, float(got.expires_on))
+
+    return TokenSource(
+        fetch,
+        "This machine needs a managed identity with access to the resource; with a user-assigned one, give its "
+        "client id in azure_openai_managed_identity_client_id",
+    )
+
+
+@contextmanager
+def _alone(program: str) -> Iterator[None]:
+    """Keep other processes of ours from running `program` meanwhile; a lock that cannot be had does no harm."""
+    handle = os.open(program, os.O_RDONLY)
+    try:
+        give_up = time.monotonic() + _LOCK_WAIT_S
+        while time.monotonic() < give_up:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.1)
+            except OSError:  # a file system without such locks
+                break
+        yield
+    finally:
+        os.close(handle)  # releases the lock

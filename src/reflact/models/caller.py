@@ -1,0 +1,261 @@
+"""One call, from the wish to the answer: slots, limits, attempts, pauses, deadlines, usage, budget, events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, nullcontext
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Protocol
+
+from reflact.core.errors import Unavailable
+from reflact.core.events import CallFailed, CallFinished, CallRetried, Emit, Warned
+from reflact.core.names import Role
+from reflact.core.usage import Usage
+from reflact.models.backoff import RetryPolicy
+from reflact.models.hedge import Latencies, race
+from reflact.models.limits import Limiter
+from reflact.models.meter import Meter, MeterKey
+from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure
+from reflact.models.unavailable import unavailable
+from reflact.models.work_budget import WorkBudget
+
+_IMAGE_TOKENS = 1000  # for the estimate that limits of tokens a minute work with
+_CHARS_PER_TOKEN = 4
+_SHORTEST_S = 0.001
+
+
+class Slots(Protocol):
+    """See `reflact.models.slots.Slots`."""
+
+    def hold(self, priority: int = 0) -> AbstractAsyncContextManager[None]:
+        """Hold a slot; waits for one."""
+        ...
+
+
+@dataclass(slots=True)
+class _Call:
+    """What a call has met with so far."""
+
+    request: ChatRequest
+    key: MeterKey
+    budget: WorkBudget | None
+    usage: Usage = field(default_factory=Usage)
+    wait_s: float = 0.0
+    attempt: int = 0
+
+    def waiting(self) -> AbstractContextManager[None]:
+        """Leave the time inside out of the item's working time."""
+        return nullcontext() if self.budget is None else self.budget.waiting()
+
+    def bounded(self) -> ChatRequest:
+        """The request, with no more time than the item has left."""
+        if self.budget is None or self.budget.remaining_s >= self.request.timeout_s:
+            return self.request
+        return replace(self.request, timeout_s=max(_SHORTEST_S, self.budget.remaining_s))
+
+
+class Caller:
+    """Asks one role's model.
+
+    Args:
+        model: Makes single attempts.
+        role: Whose model it is.
+        limiter: Limits that this model's calls share.
+        meter: Books usage and guards the budget.
+        policy: Attempts and pauses.
+        emit: Where events go.
+        clock: Monotonic seconds.
+        rng: Source of the jitter of pauses.
+        slots: A slot is held during a call; None where the caller's caller holds one.
+        sleep: Waits.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        role: Role,
+        *,
+        limiter: Limiter,
+        meter: Meter,
+        policy: RetryPolicy,
+        emit: Emit,
+        clock: Callable[[], float],
+        rng: Random,
+        slots: Slots | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.model = model
+        self.role = role
+        self.meter = meter
+        self.clock = clock
+        self._limiter = limiter
+        self._policy = policy
+        self._emit = emit
+        self._rng = rng
+        self._slots = slots
+        self._sleep = sleep
+        self._latencies = Latencies(policy.hedge_after)
+
+    async def ask(
+        self,
+        request: ChatRequest,
+        *,
+        stage: str,
+        phase: str,
+        deadline: WorkBudget | None = None,
+        priority: int = 0,
+    ) -> ChatReply:
+        """Get an answer.
+
+        Args:
+            request: `timeout_s` bounds each attempt.
+            stage: Stage that pays (`Stage`).
+            phase: What it is for (`Phase`).
+            deadline: Working time left to the item: waiting does not count, attempts do.
+            priority: Of the slot, if there are slots.
+
+        Returns:
+            The reply; its usage includes the attempts that failed before.
+
+        Raises:
+            CallError: No answer after all attempts, for the caller to interpret; its usage is the call's.
+            Unavailable: Every other call would fail in the same way.
+            Stopped: The budget is spent.
+        """
+        call = _Call(request, MeterKey(self.role.value, self.model.info.model, str(stage), str(phase)), deadline)
+        key = MeterKey(self.role.value, self.model.info.model, str(stage), str(phase))
+        call = _Call(request, key, deadline)
+        async with nullcontext() if self._slots is None else self._slots.hold(priority):
+            started = self.clock()
+            while True:
+                self._require_time(call)
+                try:
+                    reply = await self._attempt(call)
+                except CallError as error:
+                    failed = error
+                else:
+                    return self._finish(call, reply, self.clock() - started - call.wait_s)
+                await self._after(call, failed)
+
+    async def aclose(self) -> None:
+        """Release the model."""
+        await self.model.aclose()
+
+    async def _attempt(self, call: _Call) -> ChatReply:
+        self.meter.check()
+        async with AsyncExitStack() as stack:
+            with call.waiting():
+                call.wait_s += await stack.enter_async_context(self._limiter.permit(_tokens_asked(call.request)))
+            self.meter.check()  # others may have spent the rest meanwhile
+            call.attempt += 1
+            return await self._send(call, call.bounded())
+
+    async def _send(self, call: _Call, request: ChatRequest) -> ChatReply:
+        key = (call.key.stage, call.key.phase)
+        started = self.clock()
+        slow_after = self._latencies.threshold(key)
+        if slow_after is None or self.meter.fraction_used() >= 1:
+            reply = await self.model.complete(request)
+        else:
+            reply = await self._hedged(call, request, slow_after)
+        self._latencies.add(key, self.clock() - started)
+        return reply
+
+    async def _hedged(self, call: _Call, request: ChatRequest, after_s: float) -> ChatReply:
+        async def again() -> ChatReply:
+            async with self._limiter.permit(_tokens_asked(request)):
+                return await self.model.complete(request)
+
+        result = await race(lambda: self.model.complete(request), again, after_s)
+        call.usage += result.other
+        if result.hedged:
+            self._emit(self._retried(call, "hedge", 0.0, message=f"slower than {after_s:.3g} s: sent a second time"))
+        return result.reply
+
+    async def _after(self, call: _Call, error: CallError) -> None:
+        """Wait for the next attempt, or raise what the call ends with."""
+        call.usage += error.usage + Usage(failed_calls=1)
+        if error.failure is Failure.RATE_LIMIT:
+            self.meter.record_429()
+            self._limiter.cool_down(self._policy.cool_down_s(error, call.attempt))
+        pause = self._policy.pause_s(error, call.attempt, self._rng)
+        if pause is None or (call.budget is not None and call.budget.remaining_s <= 0):
+            raise self._failed(call, error)
+        self._emit(
+            self._retried(call, error.cause, pause, str(error), status=error.status, retry_after_s=error.retry_after_s)
+        )
+        with call.waiting():
+            await self._sleep(pause)
+        call.wait_s += pause
+
+    def _require_time(self, call: _Call) -> None:
+        if call.budget is not None and call.budget.remaining_s <= 0:
+            message = f"the item's {call.budget.seconds:g} s were used up before the call"
+            raise self._failed(call, CallError(Failure.NO_ANSWER, message))
+
+    def _finish(self, call: _Call, reply: ChatReply, latency_s: float) -> ChatReply:
+        usage = replace(reply.usage, calls=1) + call.usage
+        cost = self.meter.record(call.key, usage, wait_s=call.wait_s)
+        for note in reply.notes:
+            self._emit(Warned("server_trait", f"{self.role}: {note}"))
+        self._emit(
+            CallFinished(
+                role=call.key.role,
+                stage=call.key.stage,
+                phase=call.key.phase,
+                model=call.key.model,
+                usage=usage,
+                latency_s=round(latency_s, 4),
+                wait_s=round(call.wait_s, 4),
+                cost_usd=cost,
+            )
+        )
+        return replace(reply, usage=usage, notes=())
+
+    def _failed(self, call: _Call, error: CallError) -> CallError | Unavailable:
+        self.meter.record(call.key, call.usage, wait_s=call.wait_s)
+        self._emit(
+            CallFailed(
+                role=call.key.role,
+                stage=call.key.stage,
+                phase=call.key.phase,
+                model=call.key.model,
+                usage=call.usage,
+                cause=error.cause,
+                message=str(error),
+                wait_s=round(call.wait_s, 4),
+            )
+        )
+        error.usage = call.usage
+        return unavailable(self.role, self.model.info, error) if error.failure.fatal else error
+
+    def _retried(
+        self,
+        call: _Call,
+        cause: str,
+        wait_s: float,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after_s: float | None = None,
+    ) -> CallRetried:
+        return CallRetried(
+            role=call.key.role,
+            stage=call.key.stage,
+            phase=call.key.phase,
+            cause=cause,
+            status=status,
+            attempt=call.attempt,
+            max_attempts=self._policy.max_attempts,
+            wait_s=round(wait_s, 4),
+            retry_after_s=retry_after_s,
+            message=message,
+        )
+
+
+def _tokens_asked(request: ChatRequest) -> int:
+    characters = sum(len(message.content) for message in request.messages)
+    images = sum(len(message.images) for message in request.messages)
+    return characters // _CHARS_PER_TOKEN + images * _IMAGE_TOKENS + request.max_completion_tokens

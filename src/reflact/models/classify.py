@@ -1,0 +1,132 @@
+"""From an HTTP status and an error body to the class of a failure.
+
+Servers agree on statuses, less on bodies: OpenAI and Azure nest an object in `error`, others put a text there, and
+servers built on FastAPI say `detail`. `design/what-is-an-error.md` holds the table that this module carries out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from reflact.models.protocol import CallError, Failure
+
+_LONGEST_MESSAGE = 500
+_QUOTA_CODES = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded", "access_terminated"}
+)
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "responsibleaipolicyviolation"})
+_MISSING_MODEL_CODES = frozenset({"model_not_found", "deploymentnotfound", "invalid_model", "model_not_supported"})
+# Codes and texts of requests that are at fault themselves: the next item may well pass.
+_ITEM_CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "context_length",
+        re.compile(
+            r"context_length_exceeded|string_above_max_length|maximum context length|context window|context size"
+            r"|(prompt|input|request).{0,20}too (long|large)|too many tokens",
+            re.I,
+        ),
+    ),
+    (
+        "bad_image",
+        re.compile(
+            r"image_parse_error|invalid_?image|image_too_(large|small)|unsupported_image"
+            r"|(invalid|unsupported|corrupt\w*|malformed|could not|cannot|unable to|failed to).{0,40}\bimages?\b"
+            r"|\bimage\b.{0,60}(invalid|unsupported|corrupt|too (large|small)|not valid|could not)",
+            re.I,
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a server said with an error; texts are `""` where it said nothing."""
+
+    status: int
+    message: str
+    code: str = ""
+    kind: str = ""
+    param: str = ""
+    inner_code: str = ""
+
+    @property
+    def text(self) -> str:
+        """Everything that was said, for matching."""
+        return " ".join((self.code, self.kind, self.param, self.inner_code, self.message))
+
+
+def read_problem(status: int, content: bytes) -> Problem:
+    """Read an error body of whatever form."""
+    try:
+        body = json.loads(content)
+    except ValueError:
+        text = content.decode("utf-8", "replace").strip()
+        return Problem(status, _cut(text) or f"HTTP status {status} without a body")
+    return problem_of(status, body)
+
+
+def problem_of(status: int, body: Any) -> Problem:
+    """Read an error body that is already parsed."""
+    error = body.get("error", body) if isinstance(body, dict) else body
+    if not isinstance(error, dict):
+        return Problem(status, _cut(_text(error)) or f"HTTP status {status}")
+    inner = error.get("innererror") or error.get("inner_error")
+    return Problem(
+        status=status,
+        message=_cut(_text(error.get("message") or error.get("detail") or error)),
+        code=_text(error.get("code")),
+        kind=_text(error.get("type")),
+        param=_text(error.get("param")),
+        inner_code=_text(inner.get("code")) if isinstance(inner, dict) else "",
+    )
+
+
+def classify(problem: Problem, retry_after_s: float | None = None) -> CallError:
+    """Return the error of an attempt that was answered with `problem`."""
+    failure, cause = _class_of(problem)
+    item_specific = failure is Failure.CONTENT_FILTER or cause is not None
+    return CallError(
+        failure,
+        problem.message,
+        status=problem.status,
+        retry_after_s=retry_after_s,
+        item_specific=item_specific,
+        cause=cause,
+    )
+
+
+def _class_of(problem: Problem) -> tuple[Failure, str | None]:
+    codes = {problem.code.lower(), problem.kind.lower(), problem.inner_code.lower()}
+    status = problem.status
+    if status == 402 or (status in (403, 429) and codes & _QUOTA_CODES):
+        return Failure.QUOTA, None
+    if status == 429:
+        return Failure.RATE_LIMIT, None
+    if status >= 500 or status in (408, 409):
+        return Failure.SERVER, None
+    if codes & _FILTER_CODES:
+        return Failure.CONTENT_FILTER, None
+    if status in (401, 403):
+        return Failure.AUTH, None
+    if status == 404 or codes & _MISSING_MODEL_CODES:
+        return Failure.NOT_FOUND, None
+    return Failure.BAD_REQUEST, _item_cause(problem)
+
+
+def _item_cause(problem: Problem) -> str | None:
+    if problem.status == 413:
+        return "request_too_large"
+    return next((cause for cause, pattern in _ITEM_CAUSES if pattern.search(problem.text)), None)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 3] + "..."

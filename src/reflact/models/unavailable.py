@@ -1,0 +1,33 @@
+"""Messages for failures that every call of a run would share."""
+
+from __future__ import annotations
+
+from reflact.core.errors import Unavailable
+from reflact.core.names import Role
+from reflact.models.protocol import CallError, Failure, ModelInfo
+
+
+def unavailable(role: Role, info: ModelInfo, error: CallError) -> Unavailable:
+    """Name who cannot be reached, what was said, and what to do."""
+    where = f" at {info.endpoint}" if info.endpoint else ""
+    status = f" ({error.status})" if error.status is not None else ""
+    said = {
+        Failure.AUTH: "refused the credential",
+        Failure.NOT_FOUND: "does not exist, or not under this address",
+        Failure.QUOTA: "has no quota left",
+    }[error.failure]
+    return Unavailable(f"the {role}'s model {info.model}{where} {said}{status}: {error}. {_hint(role, error.failure)}")
+
+
+def _hint(role: Role, failure: Failure) -> str:
+    if failure is Failure.AUTH:
+        return (
+            f"Check the key (its variable is named by model.{role}_api_key_env) or, on Azure, the login that "
+            f"model.{role}_azure_openai_auth_mode uses and its role on the resource"
+        )
+    if failure is Failure.NOT_FOUND:
+        return (
+            f"Check model.{role} (on Azure: the deployment's name), the endpoint and, on Azure, "
+            f"model.{role}_azure_openai_api_version"
+        )
+    return "Raise the quota or pay the bill, then go on with run.resume=true"
