@@ -11,6 +11,7 @@ from typing import Any
 
 from reflact.benchmarks.files import read_json
 from reflact.benchmarks.records import ItemFormat, Record, read_part, refuse_overlaps
+from reflact.benchmarks.splits import NAMES
 from reflact.core.errors import DataError
 from reflact.core.names import Part
 
@@ -87,9 +88,11 @@ def write_folder(folder: Path, parts: Mapping[Part, Sequence[Record]], manifest:
 
 def how_to_make(name: str, folder: Path) -> str:
     """Return a sentence with the command that makes a split folder."""
+    # The usual folders are called by their split.
+    split = f" --split {folder.name}" if folder.name in NAMES else ""
     return (
-        f"Make it with `reflact splits make {name} --source <file or folder> --out {folder}`, point env.split_dir "
-        "at one that exists, or try the items that ship with reflact: env.sample=true"
+        f"Make it with `reflact splits make {name} --source <file or folder>{split} --out {folder}`, "
+        "point env.split_dir at one that exists, or try the items that ship with reflact: env.sample=true"
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from reflact.benchmarks.files import Fields, read_records
+from reflact.benchmarks.fields import Fields
+from reflact.benchmarks.files import read_records
 from reflact.core.errors import DataError
 from reflact.core.names import Part
 from reflact.core.types import Item, Json

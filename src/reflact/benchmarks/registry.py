@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 
 from reflact.benchmarks.protocol import Benchmark
 from reflact.config.schema import Config
-from reflact.core.errors import ConfigError, ReflactError
+from reflact.core.errors import ConfigError
 
 GROUP = "reflact.benchmarks"
 
@@ -39,12 +39,7 @@ def make_benchmark(config: Config, entries: Sequence[EntryPoint]) -> Benchmark:
         raise ConfigError(f"{origin} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(factory):
         raise ConfigError(f"{origin} is not a callable that takes the configuration")
-    try:
-        benchmark: Benchmark = factory(config)
-    except ReflactError:
-        raise
-    except TypeError as error:
-        raise ConfigError(f"{origin} cannot be made from the configuration: {error}") from error
+    benchmark: Benchmark = factory(config)
     return benchmark
 
 

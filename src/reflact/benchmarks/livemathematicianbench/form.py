@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from string import ascii_uppercase
 
-from reflact.benchmarks.files import Fields, read_records
+from reflact.benchmarks.fields import Fields
+from reflact.benchmarks.files import read_records
 from reflact.benchmarks.records import Record
 from reflact.core.errors import DataError
 from reflact.core.types import Item, Json

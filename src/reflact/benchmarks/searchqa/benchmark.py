@@ -10,6 +10,7 @@ from reflact.benchmarks.checks import repeated_items
 from reflact.benchmarks.loading import load_split
 from reflact.benchmarks.prompts import load_prompt, with_skill
 from reflact.benchmarks.protocol import Finding, Rule, Split
+from reflact.benchmarks.records import Record
 from reflact.benchmarks.searchqa.checks import answers_out_of_sight, blank_golds
 from reflact.benchmarks.searchqa.context import cut_context
 from reflact.benchmarks.searchqa.form import SearchQAFormat
@@ -45,6 +46,10 @@ class SearchQA:
         """Look for golds that cannot be matched, answers outside the cut context and items in two parts."""
         limit = self._env.max_context_chars
         return [*blank_golds(split), *answers_out_of_sight(split, limit), *repeated_items(split)]
+
+    def narrow(self, records: Sequence[Record]) -> tuple[list[Record], Mapping[str, Any]]:
+        """Take every item of a source."""
+        return list(records), {}
 
     def initial_skill(self) -> str:
         """The benchmark's own initial skill."""

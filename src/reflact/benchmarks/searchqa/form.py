@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from reflact.benchmarks.files import Fields, read_records
+from reflact.benchmarks.fields import Fields
+from reflact.benchmarks.files import read_records
 from reflact.benchmarks.records import Record
 from reflact.core.errors import DataError, Unavailable
 from reflact.core.types import Item
@@ -88,20 +89,13 @@ def _unfold(row: Fields) -> Iterator[Record]:
         raise row.error("the field 'qas' must be a list")
     for entry in questions:
         inner = row.within(entry, "an entry of 'qas'")
-        merged = Fields({**_mapping(inner), "context": row.need("context")}, row.file, row.line, row.number)
+        merged = Fields({**inner.record, "context": row.need("context")}, row.file, row.line, row.number)
         yield _record(merged, _source_id(merged))
 
 
-def _mapping(fields: Fields) -> Mapping[str, Any]:
-    return fields.record
-
-
 def _source_id(row: Fields) -> str:
-    for name in _IDS:
-        if name in row.record:
-            return row.label(name)
-    row.need("key")
-    raise AssertionError("unreachable")
+    # Without any of them, asking for the first says which fields there are.
+    return row.label(next((name for name in _IDS if name in row.record), _IDS[0]))
 
 
 def _record(row: Fields, identifier: str) -> Record:

@@ -1,0 +1,57 @@
+"""`reflact data`: look at a benchmark's items before they are used."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from reflact.benchmarks.commands import DataReport, check_data
+from reflact.benchmarks.registry import load_benchmark
+from reflact.config.schema import Config
+from reflact.core.errors import ExitCode
+
+app = typer.Typer(help="Look at a benchmark's items.", no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Look at a benchmark's items."""
+
+
+@app.command()
+def check(
+    benchmark: Annotated[str, typer.Argument(help="Name of the benchmark.")],
+    split: Annotated[str, typer.Option(help="As env.split.")] = "2-1-7",
+    split_dir: Annotated[str, typer.Option(help="As env.split_dir.")] = "",
+    split_root: Annotated[str, typer.Option(help="As env.split_root.")] = "",
+    data_root: Annotated[str, typer.Option(help="As env.data_root.")] = "",
+    sample: Annotated[bool, typer.Option("--sample", help="As env.sample=true.")] = False,
+    drop_constant_option: Annotated[
+        bool, typer.Option("--drop-constant-option", help="As env.drop_constant_option=true.")
+    ] = False,
+) -> None:
+    """Load the items and say what would make scores misleading; exit with 2 if they cannot be used."""
+    config = Config()
+    config.benchmark.name = benchmark
+    env = config.env
+    env.split, env.split_dir, env.split_root, env.data_root = split, split_dir, split_root, data_root
+    env.sample, env.drop_constant_option = sample, drop_constant_option
+    report = check_data(load_benchmark(config))
+    _show(report)
+    if not report.usable:
+        raise typer.Exit(ExitCode.USAGE)
+
+
+def _show(report: DataReport) -> None:
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"{report.benchmark}, split {escape(report.split)} from {escape(report.source)}")
+    console.print("  " + ", ".join(f"{part} {count}" for part, count in report.counts.items()))
+    console.print(f"  fingerprint {report.fingerprint}")
+    for finding in report.findings:
+        colour = "red" if finding.level == "error" else "yellow"
+        console.print(f"  [{colour}]{finding.level}[/{colour}] {finding.code}: {escape(finding.message)}")
+    if not report.findings:
+        console.print("  nothing found that would make scores misleading")
