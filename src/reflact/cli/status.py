@@ -1,0 +1,122 @@
+"""`reflact status`: where runs are."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reflact.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from reflact.report.status import StatusBoard
+
+FULL_WIDTH = 400
+"""Columns for output that goes to a file or a pipe: nothing is left out there."""
+
+
+def status(
+    roots: Annotated[list[Path], typer.Argument(metavar="ROOT...", help="Run directories, sweeps, or folders above.")],
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Look again and again until Ctrl-C.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON (with --watch one object a line).")] = False,
+    interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
+    archived: Annotated[bool, typer.Option("--archived", help="Show archived runs too.")] = False,
+) -> None:
+    """Show one line a run: state, progress, scores, trouble, cost. From the files only; nothing in them changes."""
+    from reflact.report.status import StatusBoard
+
+    for root in roots:
+        if not root.is_dir():
+            raise ConfigError(f"{root} is not a directory; reflact status takes run directories or folders above them")
+    board = StatusBoard(roots, archived=archived)
+    with _ending_cleanly():
+        if as_json:
+            _print_json(board, watch, interval)
+        elif watch:
+            _watch(board, interval)
+        else:
+            _print_table(board)
+
+
+def _print_json(board: StatusBoard, watch: bool, interval: float) -> None:
+    from reflact.report.status import board_json
+
+    while True:
+        now = time.time()
+        text = json.dumps(board_json(board.roots, board.refresh(now), now), indent=None if watch else 2)
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+        if not watch:
+            return
+        time.sleep(interval)
+
+
+def _console() -> Console:
+    from reflact.report.console import make_console
+
+    console = make_console(sys.stdout)
+    if not console.is_terminal:
+        console.width = FULL_WIDTH
+    return console
+
+
+def _print_table(board: StatusBoard) -> None:
+    from reflact.report.status_view import board as table
+
+    console = _console()
+    lines = board.refresh(time.time())
+    if not lines:
+        console.print(f"no runs below {', '.join(str(root) for root in board.roots)}", soft_wrap=True)
+        return
+    console.print(table(lines, console.width if console.is_terminal else 0))
+
+
+def _watch(board: StatusBoard, interval: float) -> None:
+    from rich.live import Live
+
+    from reflact.report.status_view import board as table
+
+    console = _console()
+    if not console.is_terminal or console.is_dumb_terminal:
+        while True:
+            _print_table(board)
+            sys.stdout.flush()
+            time.sleep(interval)
+
+    def draw() -> Any:
+        # The last lines are for the totals and for how many runs are not shown.
+        return table(board.refresh(time.time()), console.width, max(1, console.height - 4))
+
+    try:
+        with Live(draw(), console=console, screen=True, auto_refresh=False) as live:
+            while True:
+                time.sleep(interval)
+                live.update(draw(), refresh=True)
+    finally:
+        # The screen of before is back; leave the last state on it.
+        _print_table(board)
+
+
+@contextmanager
+def _ending_cleanly() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the command as something normal, with the terminal restored."""
+
+    def ended(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, ended)
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, before)

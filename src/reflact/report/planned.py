@@ -1,0 +1,33 @@
+"""Runs that a sweep has planned, from the `plan.json` in its root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reflact.report.summaries import read_object
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A point of a plan that is to be run."""
+
+    run_id: str
+    benchmark: str
+    path: Path
+
+
+def planned_runs(root: Path) -> Iterator[PlannedRun]:
+    """Yield the points of a sweep's plan that are runs of their own; nothing if `root` is no sweep's root."""
+    plan = read_object(root / "plan.json") or {}
+    points = plan.get("points")
+    for point in points if isinstance(points, list) else ():
+        if not isinstance(point, Mapping) or point.get("state") != "run" or not point.get("run_id"):
+            continue
+        run_id = str(point["run_id"])
+        path = Path(str(point.get("out_dir") or run_id))
+        # A plan may have been written with a path relative to where the sweep was started, or to its root.
+        choices = [path] if path.is_absolute() else [root / path, path, root / run_id]
+        place = next((choice for choice in choices if choice.exists()), choices[0])
+        yield PlannedRun(run_id, str(point.get("benchmark") or ""), place.resolve())
