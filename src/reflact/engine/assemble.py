@@ -1,0 +1,160 @@
+"""Puts a run's parts together from the configuration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from reflact.config.schema import Config
+from reflact.core.names import Role
+from reflact.engine.desk import Desk
+from reflact.engine.evaluation import Evaluator
+from reflact.engine.forecast import Forecast
+from reflact.engine.gate import Metric, make_rule
+from reflact.engine.keys import KeyMaker
+from reflact.engine.prepare import Prepared
+from reflact.engine.workbench import Workbench
+from reflact.harness.protocol import Harness
+from reflact.harness.registry import make_harness
+from reflact.models.backoff import RetryPolicy
+from reflact.models.caller import Caller
+from reflact.models.limits import Limiters, LimitKey, LocalLimiter
+from reflact.models.protocol import ChatModel, ModelInfo
+from reflact.models.registry import connect_role
+from reflact.models.slots import Slots
+from reflact.optimizer.registry import TEMPLATE, make_teacher, teacher_prompts
+from reflact.optimizer.teacher import Teacher
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What must be released at the end of a run.
+
+    Attributes:
+        student: The student's model.
+        teacher_info: What is recorded of the teacher.
+        prompts: Hash of each teacher prompt.
+        harness: How the student does a task.
+        teacher: The teacher.
+        student_slots: Items in flight.
+        teacher_slots: Teacher calls in flight.
+        models: Everything with connections.
+    """
+
+    student: ChatModel
+    teacher_info: ModelInfo
+    prompts: Mapping[str, str]
+    harness: Harness
+    teacher: Teacher
+    student_slots: Slots
+    teacher_slots: Slots
+    models: tuple[ChatModel, ...]
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self.harness.aclose()
+        for model in self.models:
+            await model.aclose()
+
+
+def make_parts(prepared: Prepared, desk: Desk) -> Parts:
+    """Connect both roles.
+
+    Raises:
+        ConfigError: A backend is unknown.
+        Unavailable: A credential, program or file is missing.
+    """
+    config = prepared.config
+    limiters = Limiters(lambda _key: LocalLimiter(config.limits, time.monotonic))
+    student = connect_role(config, Role.STUDENT)
+    teacher_model = None if config.model.teacher_backend == TEMPLATE else connect_role(config, Role.TEACHER)
+    student_slots = Slots(config.env.workers, time.monotonic)
+    teacher_slots = Slots(config.gradient.analyst_workers, time.monotonic)
+    harness = make_harness(config, prepared.benchmark, _caller(config, desk, student, Role.STUDENT, limiters, None))
+    caller = (
+        None if teacher_model is None else _caller(config, desk, teacher_model, Role.TEACHER, limiters, teacher_slots)
+    )
+    teacher = make_teacher(config, prepared.benchmark, caller, desk.emit)
+    info = teacher_model.info if teacher_model is not None else ModelInfo(TEMPLATE, TEMPLATE)
+    return Parts(
+        student=student,
+        teacher_info=info,
+        prompts=teacher_prompts(prepared.benchmark),
+        harness=harness,
+        teacher=teacher,
+        student_slots=student_slots,
+        teacher_slots=teacher_slots,
+        models=(student,) if teacher_model is None else (student, teacher_model),
+    )
+
+
+def _caller(
+    config: Config, desk: Desk, model: ChatModel, role: Role, limiters: Limiters, slots: Slots | None
+) -> Caller:
+    return Caller(
+        model,
+        role,
+        limiter=limiters.of(LimitKey(model.info.endpoint, model.info.model)),
+        meter=desk.meter,
+        policy=RetryPolicy.of(config.limits),
+        emit=desk.emit,
+        clock=time.monotonic,
+        rng=Random(),
+        slots=slots,
+    )
+
+
+def assemble(prepared: Prepared, desk: Desk, parts: Parts, code: str) -> Workbench:
+    """Return what the loop works with."""
+    config = prepared.config
+    evaluation = config.evaluation
+    evaluator = make_evaluator(prepared, desk, parts, code)
+    return Workbench(
+        config=config,
+        benchmark=prepared.benchmark,
+        split=prepared.split,
+        schedule=prepared.schedule,
+        initial_skill=prepared.skill,
+        evaluator=evaluator,
+        teacher=parts.teacher,
+        rule=make_rule(evaluation),
+        metric=Metric(evaluation.gate_metric, evaluation.gate_mixed_weight),
+        meter=desk.meter,
+        layout=desk.layout,
+        syncer=desk.syncer,
+        emit=desk.emit,
+        check=desk.claim.check,
+        forecast=Forecast(parts.student_slots, parts.teacher_slots, time.monotonic),
+    )
+
+
+def make_evaluator(prepared: Prepared, desk: Desk, parts: Parts, code: str) -> Evaluator:
+    """Return what runs evaluations and rollouts."""
+    return Evaluator(
+        harness=parts.harness,
+        slots=parts.student_slots,
+        keys=KeyMaker(prepared.split.fingerprints, setting(prepared, parts.student, code)),
+        config=prepared.config.evaluation,
+        syncer=desk.syncer,
+        emit=desk.emit,
+        check=desk.claim.check,
+    )
+
+
+def setting(prepared: Prepared, student: ChatModel, code: str) -> dict[str, Any]:
+    """Return what all rows of a run share: everything but skill, items and seed that decides what a row would be."""
+    config, info = prepared.config, student.info
+    return {
+        "benchmark": prepared.benchmark.name,
+        "benchmark_version": prepared.benchmark.version,
+        "benchmark_settings": dict(prepared.benchmark.settings()),
+        "harness": config.model.student_backend,
+        "model": info.model,
+        "model_settings": dict(info.settings),
+        "max_completion_tokens": config.env.max_completion_tokens,
+        "exec_timeout": config.env.exec_timeout,
+        "code_version": code,
+    }

@@ -1,0 +1,116 @@
+"""An open run directory: claim, events, meter, and what earlier processes left."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reflact.config.schema import Config
+from reflact.core.errors import ReflactError, Refused, Stopped
+from reflact.core.events import Emit, Event, RunStopped
+from reflact.core.names import RunState
+from reflact.models.meter import Meter
+from reflact.rundir.claim import Claim
+from reflact.rundir.events import EventLog, read_events
+from reflact.rundir.jsonl import Syncer
+from reflact.rundir.layout import RunLayout
+from reflact.rundir.redact import RedactingFilter, Redactor
+
+_KEY_VARIABLES = ("AZURE_OPENAI_API_KEY", "OPENAI_API_KEY", "AZURE_CLIENT_SECRET", "IDENTITY_HEADER")
+
+
+@dataclass(slots=True)
+class Desk:
+    """What a process holds while it works on a run.
+
+    Attributes:
+        layout: Paths.
+        claim: This process's ownership.
+        syncer: Keeps appended files on disk.
+        meter: Usage, with that of earlier processes.
+        emit: Writes an event and tells the listeners.
+        earlier: Events of earlier processes.
+    """
+
+    layout: RunLayout
+    claim: Claim
+    syncer: Syncer
+    meter: Meter
+    emit: Emit
+    earlier: Sequence[Mapping[str, Any]]
+
+
+def secrets_of(config: Config) -> list[str]:
+    """Return the values of the environment variables that hold keys, so that they can be removed everywhere."""
+    names = [*_KEY_VARIABLES, config.model.teacher_api_key_env, config.model.student_api_key_env]
+    return [value for name in names if name and (value := os.environ.get(name))]
+
+
+@contextmanager
+def claimed(config: Config, root: Path, claim: Claim | None) -> Iterator[Claim]:
+    """Own a run directory while the block runs.
+
+    Raises:
+        Refused: It is not ours to take.
+    """
+    run = config.run
+    owned = claim or Claim.take(root, resume=run.resume, timeout_s=run.claim_timeout_s, heartbeat_s=run.heartbeat_s)
+    try:
+        yield owned
+    finally:
+        owned.release()
+
+
+@contextmanager
+def opened(config: Config, claim: Claim, listeners: Sequence[Emit]) -> Iterator[Desk]:
+    """Open a claimed directory; an exception that leaves the block is recorded as the run's end."""
+    layout = RunLayout(claim.root)
+    redactor = Redactor(secrets_of(config))
+    earlier = read_events(layout.events)[0] if layout.events.exists() else []
+    meter = Meter.of(config)
+    meter.restore(earlier)
+    syncer = Syncer()
+    log = EventLog(layout.events, syncer, redactor, time.time)
+    hide = RedactingFilter(redactor)
+    handlers = logging.getLogger().handlers
+    for handler in handlers:
+        handler.addFilter(hide)
+
+    def emit(event: Event) -> None:
+        claim.check()  # nothing is written to a run that another process has taken over
+        log(event)
+        for listener in listeners:
+            listener(event)
+
+    try:
+        yield Desk(layout, claim, syncer, meter, emit, earlier)
+    except Refused:
+        raise
+    except BaseException as error:
+        emit(_ending(error))
+        raise
+    finally:
+        for handler in handlers:
+            handler.removeFilter(hide)
+        log.close()
+        syncer.close()
+
+
+def _ending(error: BaseException) -> RunStopped:
+    if isinstance(error, Stopped):
+        return RunStopped(RunState.STOPPED.value, error.cause.value, str(error))
+    if isinstance(error, ReflactError):
+        return RunStopped(RunState.FAILED.value, type(error).__name__.lower(), str(error))
+    return RunStopped(RunState.FAILED.value, "bug", f"{type(error).__name__}: {error}")
+
+
+def host() -> str:
+    """Return this machine's name."""
+    return socket.gethostname()

@@ -1,0 +1,129 @@
+"""A run from its configuration to its summary."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reflact.config.schema import Config
+from reflact.core.events import Emit, RunFinished, RunStarted, Warned
+from reflact.core.names import Part
+from reflact.engine.assemble import Parts, assemble, make_parts
+from reflact.engine.desk import Desk, claimed, host, opened
+from reflact.engine.judge import selection_scores
+from reflact.engine.preflight import preflight
+from reflact.engine.prepare import Prepared
+from reflact.engine.run_record import changed_settings, make_record, read_record, require_same_run
+from reflact.engine.running import run_interruptibly
+from reflact.engine.sessions import session_of
+from reflact.engine.summary import Summary, make_summary
+from reflact.engine.tally import tally
+from reflact.engine.trainer import run_training
+from reflact.rundir.atomic import write_json
+from reflact.rundir.claim import Claim
+from reflact.rundir.code_version import code_version
+from reflact.rundir.events import read_events
+from reflact.rundir.layout import RunLayout
+
+
+def train(config: Config, *, claim: Claim | None = None, listeners: Sequence[Emit] = ()) -> Summary:
+    """Train a skill in `env.out_root`, or go on with the run there if `run.resume` says so.
+
+    Args:
+        config: The configuration; `env.out_root` is set.
+        claim: The directory's claim, if the caller has taken it.
+        listeners: Displays and trackers; they get every event.
+
+    Raises:
+        ReflactError: With the exit code that a command should end with.
+    """
+    root = Path(config.env.out_root)
+    prepared = preflight(config, root)
+    with claimed(config, root, claim) as owned:
+        done = finished(RunLayout(owned.root))
+        if done is not None:
+            return done
+        with opened(config, owned, listeners) as desk:
+            return run_interruptibly(lambda: _train(desk, prepared))
+
+
+def finished(layout: RunLayout) -> Summary | None:
+    """Return the summary of a complete run; None if the run is not complete."""
+    if not layout.summary.exists():
+        return None
+    data: dict[str, Any] = json.loads(layout.summary.read_text(encoding="utf-8"))
+    return Summary(data)
+
+
+async def _train(desk: Desk, prepared: Prepared) -> Summary:
+    code = code_version()
+    parts = make_parts(prepared, desk)
+    try:
+        record = begin(desk, prepared, parts, code)
+        bench = assemble(prepared, desk, parts, code)
+        desk.emit(_started(desk, prepared, record))
+        for finding in prepared.warnings:
+            desk.emit(Warned(finding.code, finding.message))
+        state, tests = await run_training(bench)
+        selection = await selection_scores(bench, state)
+        desk.syncer.flush()
+        events = read_events(desk.layout.events)[0]
+        session = session_of(events, time.time())
+        summary = make_summary(bench, record, state, selection, tests, tally(desk.layout.root), session)
+        desk.claim.check()
+        write_json(desk.layout.summary, summary.to_json())
+        desk.emit(RunFinished(str(summary.data["stop_reason"])))
+        return summary
+    finally:
+        await parts.aclose()
+
+
+def begin(desk: Desk, prepared: Prepared, parts: Parts, code: str) -> Mapping[str, Any]:
+    """Write config.json, or compare with the one that an earlier process wrote.
+
+    Raises:
+        Refused: The run is another one.
+    """
+    record = make_record(prepared, parts.student.info, parts.teacher_info, parts.prompts, code)
+    old = read_record(desk.layout)
+    if old is None:
+        write_json(desk.layout.config, record)
+        return record
+    require_same_run(old, prepared, code, str(desk.layout.root))
+    for key, was, now in changed_settings(old, prepared):
+        desk.emit(Warned("changed_on_resume", f"{key}: {was!r} -> {now!r}", {"key": key}))
+    if old["code_version"] != code:
+        desk.emit(Warned("code_change", f"resumed with code version {code}, begun with {old['code_version']}"))
+    return old
+
+
+def _started(desk: Desk, prepared: Prepared, record: Mapping[str, Any]) -> RunStarted:
+    schedule, config = prepared.schedule, prepared.config
+    sizes = {part: len(prepared.split.parts[part]) for part in Part}
+    return RunStarted(
+        run_id=record["run_id"],
+        benchmark=record["benchmark"],
+        harness=record["harness"],
+        student=record["student"],
+        teacher=record["teacher"],
+        simulated=record["simulated"],
+        resumed=bool(desk.earlier),
+        pid=os.getpid(),
+        host=host(),
+        epochs=schedule.epochs,
+        steps=schedule.total_steps,
+        counts={
+            "train": schedule.train_size,
+            "selection": _bounded(sizes[Part.VAL], config.evaluation.sel_env_num) * config.evaluation.gate_repeats,
+            "test": _bounded(sizes[Part.TEST], config.evaluation.test_env_num) if config.evaluation.eval_test else 0,
+            "slow": 2 * min(config.optimizer.slow_update_samples, schedule.train_size),
+        },
+    )
+
+
+def _bounded(size: int, bound: int) -> int:
+    return min(size, bound) if bound > 0 else size

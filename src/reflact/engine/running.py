@@ -1,0 +1,69 @@
+"""Runs a coroutine so that signals, failures of one part and Ctrl-C all end it cleanly."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from reflact.core.errors import ReflactError, Stopped
+from reflact.core.names import StopCause
+
+T = TypeVar("T")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run_interruptibly(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine to its end.
+
+    In the main thread SIGINT, SIGTERM and SIGHUP cancel it once; everything is closed on the way out.
+
+    Raises:
+        Stopped: A signal came (`interrupted`), or the coroutine raised it.
+        ReflactError: The first that any part raised, out of the groups that asyncio puts around it.
+    """
+    try:
+        return asyncio.run(_main(make))
+    except BaseExceptionGroup as group:
+        raise leading(group) from group
+
+
+async def _main(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    task = asyncio.ensure_future(make())
+    received: list[signal.Signals] = []
+
+    def stop(number: signal.Signals) -> None:
+        received.append(number)
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    watched = _SIGNALS if threading.current_thread() is threading.main_thread() else ()
+    for number in watched:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not received:
+            raise
+        raise Stopped(StopCause.INTERRUPTED, f"interrupted by {received[0].name}") from None
+    finally:
+        for number in watched:
+            loop.remove_signal_handler(number)
+
+
+def leading(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the exception of a group that says most: ours first, then bugs, then cancellations."""
+    flat: list[BaseException] = []
+    pending: list[BaseException] = [group]
+    while pending:
+        error = pending.pop(0)
+        if isinstance(error, BaseExceptionGroup):
+            pending.extend(error.exceptions)
+        else:
+            flat.append(error)
+    flat.sort(key=lambda e: (isinstance(e, ReflactError), isinstance(e, asyncio.CancelledError)))
+    bugs = [e for e in flat if not isinstance(e, (ReflactError, asyncio.CancelledError))]
+    ours = [e for e in flat if isinstance(e, ReflactError)]
+    return (bugs or ours or flat)[0]

@@ -1,0 +1,43 @@
+"""Is a complete run fit for a table? What this run alone can tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reflact.config.schema import Config
+from reflact.engine.tally import Tally
+
+
+def judge_validity(config: Config, tally: Tally) -> dict[str, Any]:
+    """Return `{valid, reasons}`; each reason names phase, share, limit and, where there is one, the key to change."""
+    limits = config.validity
+    reasons: list[str] = []
+    for phase, counts in tally.rows.items():
+        n = sum(counts.values())
+        if n == 0:
+            continue
+        if counts["error"]:
+            reasons.append(f"error: {counts['error']} of {n} {phase} rows have no score")
+        for status, limit in (
+            ("empty", limits.max_empty_rate),
+            ("timeout", limits.max_timeout_rate),
+            ("refused", limits.max_refused_rate),
+        ):
+            if counts[status] > limit * n:
+                share = f"{status}: {counts[status] / n:.0%} of {n} {phase} rows, limit {limit:.0%}"
+                reasons.append(share + _advice(status, config, tally.length[phase]))
+        if tally.turns[phase] and tally.no_action[phase] > limits.max_empty_rate * tally.turns[phase]:
+            reasons.append(
+                f"no_action: {tally.no_action[phase] / tally.turns[phase]:.0%} of {tally.turns[phase]} {phase} turns, "
+                f"limit {limits.max_empty_rate:.0%}"
+            )
+    return {"valid": not reasons, "reasons": reasons}
+
+
+def _advice(status: str, config: Config, cut: int) -> str:
+    if status == "empty" and cut:
+        cap = config.env.max_completion_tokens
+        return f"; {cut} of them were cut at env.max_completion_tokens={cap}: raise it"
+    if status == "timeout":
+        return f"; env.exec_timeout={config.env.exec_timeout:g}"
+    return ""
