@@ -150,6 +150,7 @@ class FaultKind(StrEnum):
     ONLY_RESPONSES = "only_responses"
     HANG = "hang"
     HANG_IN_BODY = "hang_in_body"
+    TRICKLE = "trickle"
     CUT = "cut"
     CUT_IN_BODY = "cut_in_body"
     EMPTY = "empty"

@@ -129,6 +129,7 @@ class App:
 _ENDING_WITH_THE_CONNECTION = (
     FaultKind.HANG,
     FaultKind.HANG_IN_BODY,
+    FaultKind.TRICKLE,
     FaultKind.CUT,
     FaultKind.CUT_IN_BODY,
 )

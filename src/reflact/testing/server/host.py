@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from aiohttp import web
 
@@ -24,6 +24,23 @@ class ResponderFailed(AssertionError):
     """A responder raised, so what the client saw was a bug of the script and not a scripted fault."""
 
 
+class _CountingServer(web.Server):
+    """Counts connections, which handlers alone cannot see."""
+
+    log: RequestLog
+
+    def connection_made(self, handler: Any, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        self.log.connected(1)
+
+    def connection_lost(self, handler: Any, exc: BaseException | None = None) -> None:
+        # aiohttp may report the end of a connection again at its shutdown.
+        known = handler in self.connections
+        super().connection_lost(handler, exc)
+        if known:
+            self.log.connected(-1)
+
+
 async def serve(app: App, port: int, ready: Callable[[int], None]) -> None:
     """Serve until `app.stopping` is set.
 
@@ -33,7 +50,8 @@ async def serve(app: App, port: int, ready: Callable[[int], None]) -> None:
         ready: Called with the port once connections are accepted.
     """
     # Cancelling a handler when its client leaves keeps the count of calls in flight true.
-    server = web.Server(app.handle, handler_cancellation=True, access_log=None)
+    server = _CountingServer(app.handle, handler_cancellation=True, access_log=None)
+    server.log = app.log
     listening = await asyncio.get_running_loop().create_server(server, _HOST, port, backlog=_BACKLOG)
     try:
         ready(listening.sockets[0].getsockname()[1])

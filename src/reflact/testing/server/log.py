@@ -53,6 +53,7 @@ class RequestLog:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _in_flight: int = 0
     _max_in_flight: int = 0
+    _connections: int = 0
 
     def open(self, request: SeenRequest, started_s: float) -> int:
         """Record an arrival; return the place to `close` it with."""
@@ -74,6 +75,12 @@ class RequestLog:
             self._in_flight -= exchange.request.wire.is_call
             self._changed.notify_all()
             return exchange
+
+    def connected(self, change: int) -> None:
+        """Record that a connection was made (1) or lost (-1)."""
+        with self._changed:
+            self._connections += change
+            self._changed.notify_all()
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -102,6 +109,22 @@ class RequestLog:
         """Most model calls that were open at once."""
         with self._changed:
             return self._max_in_flight
+
+    @property
+    def connections(self) -> int:
+        """Connections that are open now."""
+        with self._changed:
+            return self._connections
+
+    def wait_until_unconnected(self, timeout_s: float = 10.0) -> None:
+        """Wait until no connection is open.
+
+        Raises:
+            TimeoutError: Some stayed open.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._connections == 0, timeout_s):
+                raise TimeoutError(f"{self._connections} connections are still open after {timeout_s:g} s")
 
     def wait_for(
         self, n: int, *, ended: bool = False, matching: Matches | None = None, timeout_s: float = 10.0

@@ -15,7 +15,6 @@ from typing import Any
 from reflact.testing.exchange import Answer, Fault, FaultKind, Reply, Responder, SeenRequest, ToolCall, Wire
 from reflact.testing.server.app import echo
 
-
 # Fields of `Match` that are searched for in the attribute of the same name of a request.
 _SEARCHED = ("text", "system", "user", "model", "path")
 

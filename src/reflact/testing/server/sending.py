@@ -19,6 +19,8 @@ from reflact.testing.server.wires.base import Problem, Tokens, WireFormat
 _EVENTS = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
 # What a stream sends before it goes quiet: enough for a client to have read its beginning.
 _FRAMES_BEFORE_TROUBLE = 3
+_TRICKLE_BYTES = 1_000_000
+_TRICKLE_PAUSE_S = 0.02
 
 
 def json_response(status: int, body: Any, headers: dict[str, str] | None = None) -> web.Response:
@@ -107,13 +109,21 @@ class Sender:
             await response.write(b"".join(frames[:_FRAMES_BEFORE_TROUBLE]))
         else:
             body = self._body(fault)
-            headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+            headers = {"Content-Type": "application/json", "Content-Length": str(len(body) + _TRICKLE_BYTES)}
             response = await self._begin(headers)
             await response.write(body[: len(body) // 2])
         if fault.kind is FaultKind.HANG_IN_BODY:
             await self.stopping.wait()
+        if fault.kind is FaultKind.TRICKLE:
+            await self._trickle(response)
         self._close_connection()
         return response
+
+    async def _trickle(self, response: web.StreamResponse) -> None:
+        """Send a byte now and then, so that a limit on silence never fires."""
+        while not self.stopping.is_set():
+            await response.write(b": still here\n\n" if self.seen.stream else b" ")
+            await self._pause(_TRICKLE_PAUSE_S)
 
     def _body(self, fault: Fault) -> bytes:
         return json.dumps(self.wire.answer(self.seen, Reply(fault.text), None)).encode()
