@@ -100,7 +100,7 @@ def _phase_ended(run: RunProgress, event: Mapping[str, Any]) -> Iterator[str]:
     result = (
         f"hard {score(phase.hard)} over {phase.scored} of {phase.n}"
         if phase.hard is not None
-        else f"{phase.done} rows{cut}"
+        else f"{plural(phase.done, 'row')}{cut}"
     )
     yield f"{clean(phase.name, 60)} done: {result}; {statuses}"
 

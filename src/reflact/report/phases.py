@@ -26,6 +26,7 @@ class PhaseProgress:
         last_row_at: When its last row ended.
         ended_at: When it was complete.
         statuses: Rows by status; the latest status of a row counts.
+        earlier: Rows by status of a part that this process completed before it extended the phase.
         scored: Rows with a score among those seen.
         hard: Mean score over the scored rows.
     """
@@ -42,6 +43,7 @@ class PhaseProgress:
     last_row_at: float | None = None
     ended_at: float | None = None
     statuses: Counter[str] = field(default_factory=Counter)
+    earlier: Counter[str] = field(default_factory=Counter)
     scored: int = 0
     hard: float | None = None
     _hard_sum: float = 0.0
@@ -62,8 +64,21 @@ class PhaseProgress:
         rows = self.done - self.done_at_start
         return None if rows <= 0 else max(0.0, (self.ended_at or now) - self.started_at) / rows
 
-    def restart(self, at: float, event: Mapping[str, Any]) -> None:
-        """Another process went on with the phase: rows that were lost with the former one count no more."""
+    @property
+    def all_statuses(self) -> Counter[str]:
+        """Rows by status, those of earlier parts included."""
+        return self.statuses + self.earlier
+
+    def restart(self, at: float, event: Mapping[str, Any], *, same_process: bool) -> None:
+        """The phase began once more.
+
+        Another process goes on with it, and rows that were lost with the former one count no more; or the same
+        process, which had completed it, extends it by a further part.
+        """
+        further = same_process and self.ended and not event.get("done")
+        self.earlier = self.all_statuses if further else Counter()
+        if further:
+            self.statuses = Counter()
         self.started_at, self.last_row_at, self.ended_at = at, None, None
         self.background = bool(event.get("background"))
         self.n = int(event.get("n") or 0)

@@ -114,7 +114,8 @@ class RunProgress:
         if known is None:
             known = phase_started(at, event)
         else:
-            known.restart(at, event)
+            began = self._process_began
+            known.restart(at, event, same_process=began is not None and known.started_at >= began)
         if not known.background and not any(not phase.background for phase in self.open.values()):
             if self._idle_since is not None and known.step is not None:
                 self._spent.between_s += max(0.0, at - self._idle_since)
@@ -277,7 +278,7 @@ class RunProgress:
         """Rows by status for each kind of phase (`train`, `selection`, `test`, `slow`)."""
         kinds: dict[str, Counter[str]] = {}
         for phase in [*self.ended.values(), *self.parked.values(), *self.open.values()]:
-            kinds.setdefault(phase.phase, Counter()).update(phase.statuses)
+            kinds.setdefault(phase.phase, Counter()).update(phase.all_statuses)
         return kinds
 
     def elapsed_s(self, now: float) -> float:
