@@ -120,11 +120,15 @@ def _tell(loop: asyncio.AbstractEventLoop, begun: asyncio.Event) -> None:
 
 async def _first(job: asyncio.Future[None], begun: asyncio.Event) -> None:
     """Wait until the model starts on the call, or until the call has failed before that."""
-    waiting = asyncio.ensure_future(begun.wait())
+    waiting = asyncio.ensure_future(_until(begun))
     try:
         await asyncio.wait([job, waiting], return_when=asyncio.FIRST_COMPLETED)
     finally:
         waiting.cancel()
+
+
+async def _until(event: asyncio.Event) -> None:
+    await event.wait()
 
 
 def _body(request: ChatRequest) -> dict[str, Any]:
