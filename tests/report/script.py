@@ -20,7 +20,7 @@ from reflact.core.usage import Usage
 from reflact.report.progress import RunProgress, event_json
 
 START = 1_700_000_000.0
-COUNTS = {"train": 40, "selection": 20, "test": 60, "slow": 20, "slow_gate": 20}
+COUNTS = {"train": 40, "selection": 20, "test": 60, "slow": 20}
 
 
 class Script:

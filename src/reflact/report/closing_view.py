@@ -27,15 +27,19 @@ def closing(summary: SummaryView, layout: RunLayout, width: int) -> Iterator[Ren
     """Yield the parts of the closing summary in order."""
     yield _headline(summary)
     yield from _validity(summary)
-    yield _scores(summary, width)
-    yield from _gain(summary)
+    if summary.text("kind") == "evaluation":
+        yield _evaluation(summary)
+    else:
+        yield _scores(summary, width)
+        yield from _gain(summary)
     yield Text()
     for name, text, style in _facts(summary):
         if text:
             yield _line(name, text, style)
     yield from _spent(summary)
-    yield _line("best skill", _best_skill(summary, layout))
-    yield from _edits(layout)
+    if layout.best_skill.exists():
+        yield _line("best skill", _best_skill(summary, layout))
+        yield from _edits(layout)
     yield Text()
     for number, sentence in enumerate(advice(summary, str(layout.root))):
         yield _line("next" if number == 0 else "", sentence)
@@ -71,6 +75,17 @@ def _validity(summary: SummaryView) -> Iterator[Text]:
     yield line
     for each in summary.reasons:
         yield Text(f"  - {clean(each, 300)}", style="red" if not summary.valid else "")
+
+
+def _evaluation(summary: SummaryView) -> Text:
+    found = summary.score("scores")
+    cells = _score_cells(found)
+    part = f"{clean(summary.text('split', 'part'), 16)} split"
+    skill = clean(summary.text("skill", "name"), 80) or "none"
+    soft = f", soft {cells[2]}" if cells[2] else ""
+    return Text.assemble(
+        f"skill {skill} on the {part}: hard ", (cells[0], "bold"), f" {cells[1]}{soft}, {cells[3]} scored"
+    )
 
 
 def _scores(summary: SummaryView, width: int) -> Table:

@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 def rows_left(run: RunProgress) -> dict[str, int] | None:
     """Return the rows still to come by kind of phase, at most; None where the plan is not known.
 
-    The plan's counts are `train`, `selection` and `test` (rows of one pass), `slow` (rows of an epoch-end
-    comparison) and `slow_gate` (rows of its gate); missing ones count nothing.
+    The plan's counts are `train`, `selection` and `test` (rows of one pass) and `slow` (rows of an epoch-end
+    comparison, which is followed by one more pass over the selection split); missing ones count nothing.
     """
     counts = {str(name): int(number) for name, number in _mapping(run.facts.get("counts")).items()}
-    if not run.steps or "selection" not in counts:
-        return None
     left = dict.fromkeys(("train", "selection", "slow", "test"), 0)
     for phase in run.open.values():
         left[phase.phase] = left.get(phase.phase, 0) + phase.left
+    if not run.steps:
+        return left if run.open else None  # an evaluation of one skill
+    if "selection" not in counts:
+        return None
     begun = {*run.open, *run.ended}
     if "baseline/selection" not in begun:
         left["selection"] += counts["selection"]
@@ -41,9 +43,9 @@ def _training(run: RunProgress, counts: Mapping[str, int], left: dict[str, int])
     left["selection"] += counts["selection"] * sum(1 for step in ahead if ("selection", step) not in begun_steps)
     compared = {phase.epoch for phase in [*run.open.values(), *run.ended.values()] if phase.phase == "slow"}
     for epoch in range(max(2, run.epoch), run.epochs + 1):
-        if epoch not in compared:
-            left["slow"] += counts.get("slow", 0)
-            left["selection"] += counts.get("slow_gate", 0)
+        if epoch not in compared and counts.get("slow"):
+            left["slow"] += counts["slow"]
+            left["selection"] += counts["selection"]
 
 
 def _mapping(value: object) -> Mapping[str, int]:

@@ -16,7 +16,7 @@ class Spending:
         tokens: Tokens read and written by role, failed attempts included.
         calls: Answered calls by role.
         failed_calls: Attempts without an answer.
-        unpriced_calls: Answered calls whose price is not known.
+        unpriced_calls: Answered calls that took tokens of a price that is not known.
     """
 
     tokens: Counter[str] = field(default_factory=Counter)
@@ -37,21 +37,23 @@ class Spending:
 
     def answered(self, event: Mapping[str, Any]) -> None:
         """Take a `call` event."""
-        self._usage(event)
+        tokens = self._usage(event)
         self.calls[str(event.get("role"))] += 1
         cost = event.get("cost_usd")
         if isinstance(cost, int | float):
             self._priced_usd += cost
-        else:
+        elif tokens:
             self.unpriced_calls += 1
 
     def failed(self, event: Mapping[str, Any]) -> None:
         """Take a `call_failed` event."""
         self._usage(event)
 
-    def _usage(self, event: Mapping[str, Any]) -> None:
+    def _usage(self, event: Mapping[str, Any]) -> int:
         usage = event.get("usage")
-        if isinstance(usage, Mapping):
-            read, written = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
-            self.tokens[str(event.get("role"))] += int(read) + int(written)
-            self.failed_calls += int(usage.get("failed_calls") or 0)
+        if not isinstance(usage, Mapping):
+            return 0
+        tokens = int(usage.get("prompt_tokens") or 0) + int(usage.get("completion_tokens") or 0)
+        self.tokens[str(event.get("role"))] += tokens
+        self.failed_calls += int(usage.get("failed_calls") or 0)
+        return tokens

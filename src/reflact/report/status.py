@@ -209,6 +209,10 @@ def _finished(line: RunLine, summary: SummaryView) -> RunLine:
     line.scores |= {
         f"test_{'initial' if key == 'baseline' else key}": found.hard if found else None for key, found in test.items()
     }
+    if summary.text("kind") == "evaluation":
+        # One skill on one part: there is no other score to compare with.
+        part = "test_" if summary.text("split", "part") == "test" else ""
+        line.scores[f"{part}best"] = summary.number("scores", "hard")
     total: Counter[str] = Counter()
     for counts in summary.statuses.values():
         total.update(counts)

@@ -109,7 +109,9 @@ def _phase(line: RunLine) -> str:
 def _scores(prefix: str) -> Callable[[RunLine], str]:
     def cell(line: RunLine) -> str:
         first, last = line.scores.get(f"{prefix}initial"), line.scores.get(f"{prefix}best")
-        return "" if first is None and last is None else f"{score(first)} > {score(last)}"
+        if first is None:
+            return "" if last is None else score(last)
+        return f"{score(first)} > {score(last)}"
 
     return cell
 

@@ -61,9 +61,9 @@ class SummaryView:
         """Return a truth value, false where it is missing."""
         return self.get(*path) is True
 
-    def score(self, which: str, part: str) -> Score | None:
-        """Return the score of `baseline`, `best` or `final` on `selection` or `test`."""
-        value = self.get(which, part)
+    def score(self, *path: str) -> Score | None:
+        """Return a score object, such as that of `baseline`, `best` or `final` on `selection` or `test`."""
+        value = self.get(*path)
         if not isinstance(value, Mapping):
             return None
         view = SummaryView(value)
