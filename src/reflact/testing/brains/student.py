@@ -88,7 +88,6 @@ def _option(prompt: str, answer: str, right: bool, seed: int) -> str:
 
 def _options(prompt: str) -> dict[str, str]:
     marks = list(_OPTION.finditer(prompt))
-    ends = [mark.start() for mark in marks[1:]] + [len(prompt)]
-    return {
-        mark[1] or mark[2]: " ".join(prompt[mark.end() : end].split()) for mark, end in zip(marks, ends, strict=True)
-    }
+    edges = [*(mark.start() for mark in marks), len(prompt)]
+    texts = [prompt[mark.end() : edge] for mark, edge in zip(marks, edges[1:], strict=True)]
+    return {mark[1] or mark[2]: " ".join(text.split()) for mark, text in zip(marks, texts, strict=True)}
