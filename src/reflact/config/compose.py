@@ -88,7 +88,7 @@ class Composer:
             )
 
         with _LOCK, _version_base():
-            return self._explained(load, overrides)
+            return self._explained(load, overrides, sweep=mode is RunMode.MULTIRUN)
 
     def compose(self, overrides: Sequence[str]) -> Config:
         """Compose, convert and check.
@@ -138,11 +138,11 @@ class Composer:
                     yield group
                 yield from self._groups_under(group)
 
-    def _explained(self, load: Callable[[], T], overrides: Sequence[str]) -> T:
+    def _explained(self, load: Callable[[], T], overrides: Sequence[str], *, sweep: bool = False) -> T:
         try:
             return load()
         except (HydraException, OmegaConfBaseException, ValueError) as error:
-            raise explain(error, overrides, self) from error
+            raise explain(error, overrides, self, sweep=sweep) from error
 
 
 def compose(overrides: Sequence[str] = ()) -> Config:

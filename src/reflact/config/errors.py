@@ -32,13 +32,14 @@ class Groups(Protocol):
         ...
 
 
-def explain(error: Exception, overrides: Sequence[str], known: Groups) -> ConfigError:
+def explain(error: Exception, overrides: Sequence[str], known: Groups, *, sweep: bool = False) -> ConfigError:
     """Turn an error of a composition into one paragraph.
 
     Args:
         error: What Hydra or OmegaConf raised.
         overrides: The overrides that were composed.
         known: The groups and options that exist.
+        sweep: Lists of values are allowed; they are looked at when the jobs are composed one by one.
     """
     if isinstance(error, ConfigError):
         return error
@@ -49,6 +50,8 @@ def explain(error: Exception, overrides: Sequence[str], known: Groups) -> Config
             parsed = OverridesParser.create().parse_override(line)
         except HydraException:
             return ConfigError(_syntax(line))
+        if sweep and parsed.is_sweep_override():
+            continue
         for find in (_group, _unknown, _sweep, _type):
             message = find(parsed, known)
             if message is not None:

@@ -49,12 +49,12 @@ class Key:
         """Say in words which values are allowed."""
         if self.choices is not None:
             return "one of " + ", ".join(show(choice) for choice in self.choices)
-        words = " or ".join(_WORDS.get(kind, _container_word(kind)) for kind in self.kinds)
+        words = " or ".join(_WORDS.get(kind, _container_word(kind)) for kind in self.kinds if kind is not _NULL)
         if self.low is not None and self.high is not None:
-            return f"{words} from {self.low:g} to {self.high:g}"
-        if self.low is not None:
-            return f"{words} of at least {self.low:g}"
-        return words
+            words += f" from {self.low:g} to {self.high:g}"
+        elif self.low is not None:
+            words += f" of at least {self.low:g}"
+        return f"{words}, or null" if _NULL in self.kinds else words
 
 
 _WORDS: Mapping[Any, str] = {
@@ -62,8 +62,8 @@ _WORDS: Mapping[Any, str] = {
     float: "a number",
     bool: "true or false",
     str: "a text",
-    types.NoneType: "null",
 }
+_NULL = type(None)
 
 
 def _container_word(kind: Any) -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
 from omegaconf import OmegaConf
 
 from reflact.config.schema import Config
 
 SCHEMA_NAME = "reflact_schema"
+N_JOBS = 2
 _PROVIDER = "reflact"
 
 
@@ -29,6 +31,7 @@ def register(conf: Path) -> None:
     """
     store = ConfigStore.instance()
     store.store(name=SCHEMA_NAME, node=Config, provider=_PROVIDER)
+    _bound_joblib(store)
     for point in entry_points(group="reflact.benchmarks"):
         if not (conf / "benchmark" / f"{point.name}.yaml").exists():
             values = {"benchmark.name": point.name, **_defaults(point)}
@@ -36,6 +39,18 @@ def register(conf: Path) -> None:
     for point in entry_points(group="reflact.models"):
         if not (conf / "harness" / f"{point.name}.yaml").exists():
             _option("harness", point.name, {"model.student_backend": point.name})
+
+
+def _bound_joblib(store: ConfigStore) -> None:
+    """Give Hydra's joblib launcher a default of two runs at once instead of one a core.
+
+    It is done here because `hydra.launcher.n_jobs` in the primary configuration would make every other launcher, which
+    has no such key, fail.
+    """
+    Plugins.instance()  # finds the launcher and stores its options
+    node = store.load("hydra/launcher/joblib.yaml").node
+    node.n_jobs = N_JOBS
+    store.store(group="hydra/launcher", name="joblib", node=node, provider=_PROVIDER)
 
 
 def _option(group: str, name: str, values: Mapping[str, Any]) -> None:

@@ -1,0 +1,1 @@
+"""The commands. Thin: each parses its arguments, calls one function and prints."""

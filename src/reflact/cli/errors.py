@@ -1,0 +1,42 @@
+"""One way to end for every command: what is not a bug is one message and an exit code, a bug is a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from reflact.core.errors import ExitCode, ReflactError
+
+
+def guarded(program: str, work: Callable[[], None]) -> None:
+    """Run a command and turn what it raises into an exit code.
+
+    Args:
+        program: What the command is called in its messages.
+        work: The command. An exception that is no `ReflactError` passes through: Python prints its traceback and
+            exits with 1.
+    """
+    try:
+        work()
+    except ReflactError as error:
+        fail(program, error)
+    except KeyboardInterrupt:
+        say(program, "interrupted")
+        raise SystemExit(int(ExitCode.STOPPED)) from None
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain again while it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(int(ExitCode.DONE)) from None
+
+
+def fail(program: str, error: ReflactError) -> None:
+    """Print the message of an error and exit with its code."""
+    say(program, str(error))
+    raise SystemExit(int(error.exit_code)) from None
+
+
+def say(program: str, message: str) -> None:
+    """Write one message to stderr."""
+    sys.stderr.write(f"{program}: {message}\n")
+    sys.stderr.flush()

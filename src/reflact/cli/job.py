@@ -1,0 +1,95 @@
+"""What Hydra calls for one job: adopt the claim, do the work, end in one of the ways a run can end."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from hydra.core.hydra_config import HydraConfig
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf
+
+from reflact.cli.errors import say
+from reflact.config.check import check
+from reflact.config.compose import typed
+from reflact.config.schema import Config
+from reflact.core.errors import ExitCode, ReflactError, Stopped
+from reflact.rundir.claim import Claim
+from reflact.sweep.callback import EVALUATION
+from reflact.sweep.context import resume_command
+from reflact.sweep.start import begin, take
+
+Work = Callable[[Config, Claim], float]
+
+log = logging.getLogger(__name__)
+
+
+def perform(program: str, node: DictConfig, work: Work) -> float:
+    """Run one job and return its score.
+
+    In a sweep whatever goes wrong is raised, so that Hydra records the job as failed and goes on. A single run ends
+    the program: with a message and its code if the error is one of ours, with a traceback and 1 if it is a bug.
+
+    Args:
+        program: `reflact-train` or `reflact-eval`.
+        node: The composed configuration.
+        work: Does the work, owning the run directory.
+    """
+    # Hydra declares this as the schema of its node; it is the whole configuration.
+    whole = cast(DictConfig, HydraConfig.instance().cfg)
+    config = typed(node)
+    many = whole.hydra.mode is RunMode.MULTIRUN
+    if many:
+        config.env.out_root = str(whole.hydra.runtime.output_dir)
+        # Several displays would write over each other.
+        config.display.mode = "off" if config.display.mode == "auto" else config.display.mode
+    try:
+        return _claimed(config, whole, work, many)
+    except ReflactError as error:
+        log.error("%s", error)
+        if many:
+            raise
+        say(program, _message(program, whole, config, error))
+        raise SystemExit(int(error.exit_code)) from None
+    except Exception:
+        log.exception("unexpected error")
+        if many:
+            raise
+        traceback.print_exc()
+        raise SystemExit(int(ExitCode.BUG)) from None
+
+
+def _claimed(config: Config, whole: DictConfig, work: Work, many: bool) -> float:
+    name = str(whole.hydra.job.name)
+    if many:
+        claim = begin(config, evaluation=name == EVALUATION)
+    else:
+        # The callback has claimed it. Where someone has switched the callback off, what Hydra wrote is in the way.
+        claim = take(config, adopt=True, ignore=(".hydra", f"{name}.log"))
+    with claim:
+        if many:
+            _record(whole, Path(config.env.out_root))
+        for warning in check(config):
+            log.warning("%s", warning)
+        return work(config, claim)
+
+
+def _record(whole: DictConfig, root: Path) -> None:
+    """Write what Hydra would have written before the directory was claimed (see the sweeper)."""
+    folder = root / ".hydra"
+    if folder.exists():
+        return
+    folder.mkdir()
+    job = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
+    hydra = OmegaConf.masked_copy(whole, "hydra")
+    for name, content in (("config", job), ("hydra", hydra), ("overrides", whole.hydra.overrides.task)):
+        (folder / f"{name}.yaml").write_text(OmegaConf.to_yaml(content), encoding="utf-8")
+
+
+def _message(program: str, whole: DictConfig, config: Config, error: ReflactError) -> str:
+    if not isinstance(error, Stopped):
+        return str(error)
+    return f"{error}\nTo go on: {resume_command(program, whole, Path(config.env.out_root))}"

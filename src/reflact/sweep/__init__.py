@@ -1,0 +1,1 @@
+"""Many runs: planning, launching, keeping the books."""

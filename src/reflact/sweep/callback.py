@@ -1,0 +1,88 @@
+"""The callback that `conf/config.yaml` wires into every run and sweep."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec
+
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig, open_dict, read_write
+
+from reflact.config.compose import typed
+from reflact.config.overrides import override
+from reflact.config.run_id import benchmark_default, default_out_root, stamp
+from reflact.core.errors import ConfigError, ExitCode, ReflactError
+from reflact.rundir.claim import Claim
+from reflact.sweep.context import composer, key_of
+from reflact.sweep.start import begin
+
+EVALUATION = "evaluate"
+"""Name of the job of `reflact-eval`: Hydra takes it from the module of the task."""
+
+P = ParamSpec("P")
+
+
+def _strict(hook: Callable[P, None]) -> Callable[P, None]:
+    """Make a hook that fails end the program.
+
+    Hydra turns an exception in a callback into a warning and goes on, which would start a run that was refused.
+    `SystemExit` is no `Exception`, and does stop it.
+    """
+
+    @functools.wraps(hook)
+    def strict(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            hook(*args, **kwargs)
+        except ReflactError as error:
+            sys.stderr.write(f"reflact: {error}\n")
+            raise SystemExit(int(error.exit_code)) from None
+        except Exception:  # noqa: BLE001 - a bug in a hook must not become a warning
+            traceback.print_exc()
+            raise SystemExit(int(ExitCode.BUG)) from None
+
+    return strict
+
+
+class RunLedger(Callback):
+    """Gives a run its directory before Hydra writes anything, or refuses it."""
+
+    def __init__(self) -> None:
+        # Kept so that the heartbeat goes on until the job takes the claim over.
+        self._claim: Claim | None = None
+
+    @_strict
+    def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Settle where a single run goes and claim the directory, before the first byte is written to it."""
+        settled = typed(config)
+        if not settled.env.out_root:
+            default = benchmark_default(settled, composer(config))
+            with read_write(config):
+                config.env.out_root = default_out_root(settled, default)
+            settled = typed(config)
+        self._claim = begin(settled, evaluation=config.hydra.job.name == EVALUATION)
+        if (Path(settled.env.out_root) / str(config.hydra.output_subdir) / "config.yaml").exists():
+            # A resumed run keeps the record of how it was begun.
+            with read_write(config.hydra):
+                config.hydra.output_subdir = f"{config.hydra.output_subdir}/resumed/{stamp()}"
+
+    @_strict
+    def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Settle where a sweep goes."""
+        if any(key_of(str(line)) == "env.out_root" for line in config.hydra.overrides.task):
+            raise ConfigError(
+                "env.out_root cannot be set in a sweep: each run gets a folder of its own under hydra.sweep.dir."
+            )
+        if not config.hydra.sweep.dir:
+            # Every job composes its own configuration from Hydra's overrides, so the choice must be one of them.
+            chosen = str(Path("outputs") / "sweeps" / stamp())
+            with read_write(config.hydra), open_dict(config.hydra):
+                config.hydra.sweep.dir = chosen
+                config.hydra.overrides.hydra.append(override("hydra.sweep.dir", chosen))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the claim out: launchers send callbacks to other processes, and a claim belongs to one."""
+        return {"_claim": None}

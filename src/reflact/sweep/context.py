@@ -1,0 +1,45 @@
+"""What Hydra knows of a composition and a command line needs again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from omegaconf import DictConfig
+
+from reflact.config.compose import Composer
+from reflact.config.overrides import command, override
+
+_PLACE = frozenset({"env.out_root", "run.resume"})
+
+
+def config_dir(node: DictConfig) -> Path | None:
+    """Return the folder of `--config-dir`, if there was one."""
+    for source in node.hydra.runtime.config_sources:
+        if source.provider == "command-line":
+            return Path(source.path)
+    return None
+
+
+def composer(node: DictConfig) -> Composer:
+    """Return a composer that finds what the composition of `node` found."""
+    return Composer(config_dir(node), node.hydra.job.config_name)
+
+
+def resume_command(program: str, node: DictConfig, root: Path) -> str:
+    """Return the command that continues the run in `root`.
+
+    Args:
+        program: `reflact-train` or `reflact-eval`.
+        node: The composed configuration, with the node `hydra`.
+        root: The run directory.
+    """
+    kept = [line for line in map(str, node.hydra.overrides.task) if key_of(line) not in _PLACE]
+    folder = config_dir(node)
+    flags: Sequence[str] = ["--config-dir", str(folder)] if folder else []
+    return command(program, [*flags, *kept, override("env.out_root", str(root)), "run.resume=true"])
+
+
+def key_of(line: str) -> str:
+    """Return the key of an override, without the marks for adding and deleting."""
+    return line.partition("=")[0].lstrip("+~")

@@ -1,0 +1,62 @@
+"""Taking a run's directory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from reflact.config.schema import Config
+from reflact.core.errors import Refused
+from reflact.rundir.claim import Claim
+from reflact.rundir.refusal import refusal
+from reflact.rundir.view import view_run
+
+
+def require_free(root: Path, *, resume: bool) -> None:
+    """Make sure that a directory may be taken, without taking it.
+
+    Raises:
+        Refused: It is in use, or holds what is no run of ours.
+    """
+    view = view_run(root)
+    if view.names and not (resume and view.ours):
+        raise Refused(refusal(view))
+
+
+def begin(config: Config, *, evaluation: bool) -> Claim:
+    """Look at everything that can be wrong with a run, then claim `env.out_root`.
+
+    In this order a run that cannot begin leaves no directory behind, and a refused one is left as it was.
+
+    Args:
+        config: The configuration; `env.out_root` is set.
+        evaluation: Whether one skill is evaluated (`reflact-eval`) rather than trained.
+
+    Raises:
+        ReflactError: The directory is not to be had, holds a run of another configuration, or data or credentials
+            are missing.
+    """
+    from reflact.engine.evaluate import skill_name
+    from reflact.engine.preflight import preflight
+
+    root = Path(config.env.out_root)
+    require_free(root, resume=config.run.resume)
+    preflight(config, root, skill=skill_name(config) if evaluation else None)
+    return take(config)
+
+
+def take(config: Config, *, adopt: bool = False, ignore: Collection[str] = ()) -> Claim:
+    """Claim `env.out_root`; the arguments are those of `Claim.take`.
+
+    Raises:
+        Refused: The directory is not to be had; nothing in it was changed.
+    """
+    run = config.run
+    return Claim.take(
+        Path(config.env.out_root),
+        resume=run.resume,
+        timeout_s=run.claim_timeout_s,
+        heartbeat_s=run.heartbeat_s,
+        adopt=adopt,
+        ignore=ignore,
+    )
