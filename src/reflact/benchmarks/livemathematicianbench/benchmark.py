@@ -15,14 +15,14 @@ from reflact.benchmarks.livemathematicianbench.rehearsal import RULES, rehearse
 from reflact.benchmarks.livemathematicianbench.scoring import score, whole_answer
 from reflact.benchmarks.loading import load_split
 from reflact.benchmarks.prompts import load_prompt, with_skill
-from reflact.benchmarks.protocol import Finding, Rule, Split
+from reflact.benchmarks.protocol import Finding, Split
 from reflact.benchmarks.records import Record
 from reflact.benchmarks.single_turn import Answered, ask
 from reflact.benchmarks.splits import fingerprints
 from reflact.config.schema import Config
 from reflact.core.errors import DataError
 from reflact.core.names import Part
-from reflact.core.types import Item, Outcome
+from reflact.core.types import Item, Outcome, Rule
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import Message
 

@@ -12,7 +12,7 @@ from reflact.core.types import Item
 
 _EMPHASIS = "*_`$ \t"
 # `B`, `(B)`, `B.`, `B)`, `Option B`, each also followed by a text that must then be the option's own.
-_LABEL = re.compile(r"(?:option\s+)?(?:\(\s*([a-z])\s*\)|([a-z]))(?:\s*[.):]\s*|\s*$)(.*)", re.IGNORECASE | re.DOTALL)
+_LABEL = re.compile(r"(?:option\s+)?(?:\(\s*([a-z])\s*\)[.:]?|([a-z])(?:[.):]|\s*$))(.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from random import Random
 
 from reflact.benchmarks.livemathematicianbench.options import shuffled
-from reflact.benchmarks.protocol import Rule
 from reflact.core.hashing import digest
-from reflact.core.types import Item
+from reflact.core.types import Item, Rule
 
 RULES = (
-    Rule("Test every option on the smallest case in which it says anything.", 0.10),
-    Rule("A strict inequality needs a case of equality to be ruled out.", 0.08),
-    Rule("Of two true options, the one that implies the other is the answer.", 0.12),
-    Rule("Check in which order the quantifiers stand before comparing constants.", 0.07),
-    Rule("An option that drops a hypothesis of the question is wrong unless it is proved.", 0.06),
+    Rule("Test every option on the smallest case in which it says anything.", 0.15),
+    Rule("A strict inequality needs a case of equality to be ruled out.", 0.12),
+    Rule("Of two true options, the one that implies the other is the answer.", 0.10),
+    Rule("Check in which order the quantifiers stand before comparing constants.", 0.10),
+    Rule("An option that drops a hypothesis of the question is wrong unless it is proved.", 0.08),
 )
 
 
