@@ -101,21 +101,28 @@ class Orders:
 
     async def converse(self, item: Item, session: ChatSession) -> Outcome:
         """Ask once and score the record."""
-        system = [Message("system", session.skill)] if session.skill.strip() else []
+        messages = [Message("system", session.skill)] if session.skill.strip() else []
         if session.supports_prefill:
             user = item.question
-            reply = await session.reply(
-                [*system, Message("user", user)],
-                prefill=TAG,
-                max_completion_tokens=PREFILL_CAP[self._due],
-                stop=("\n",),
-            )
+            reply = await self._prefilled([*messages, Message("user", user)], session)
             said = f"{TAG}{reply.text}"
         else:
             user = f"{item.question}\n\n{ASK}"
-            reply = await session.reply([*system, Message("user", user)])
+            reply = await session.reply([*messages, Message("user", user)])
             said = reply.text
         return _outcome(item, reply, (Turn("user", user), Turn("assistant", said)), said)
+
+    async def _prefilled(self, messages: list[Message], session: ChatSession) -> ChatReply:
+        """Get the first line with text of a short reply.
+
+        The reply is stopped at its first line end, which halves its cost. One that begins with a line end is asked
+        for again without a stop: the line that counts comes later.
+        """
+        cap = PREFILL_CAP[self._due]
+        reply = await session.reply(messages, prefill=TAG, max_completion_tokens=cap, stop=("\n",))
+        if reply.text.strip():
+            return reply
+        return await session.reply(messages, prefill=TAG, max_completion_tokens=cap)
 
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Reply with the record, or with what an untaught student would say."""
