@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from reflact.benchmarks.protocol import Benchmark
 from reflact.config.schema import Config
+from reflact.core.errors import ConfigError
 from reflact.core.events import Emit
 from reflact.models.caller import Caller
+from reflact.optimizer.simple_teachers import simple_teacher
 from reflact.optimizer.teacher import Teacher
-from reflact.optimizer.template_teacher import TemplateTeacher
 
 TEMPLATE = "template"
 
@@ -23,8 +24,10 @@ def make_teacher(config: Config, benchmark: Benchmark, caller: Caller | None, em
         caller: Asks the teacher's model; None for the teacher without one.
         emit: Where warnings go.
     """
-    assert caller is None
-    return TemplateTeacher()
+    simple = simple_teacher(config, benchmark.rules(), caller)
+    if simple is None:
+        raise ConfigError(f"model.teacher_backend={config.model.teacher_backend}: not available in this version")
+    return simple
 
 
 def teacher_prompts(benchmark: Benchmark) -> Mapping[str, str]:
