@@ -175,7 +175,7 @@ def plan_warnings(config: Config, plan: Plan, selection: int, tokens_per_row: fl
         tokens_per_row: Tokens that a row takes, None where nobody knows.
     """
     if selection < SMALL_SELECTION:
-        yield f"the selection split has {selection} items, one lucky item decides a step: use at least {SMALL_SELECTION}"
+        yield f"the selection split has {selection} items, so that luck decides a step: use at least {SMALL_SELECTION}"
     if config.evaluation.use_gate and plan.gate_evaluations < FEW_GATES:
         yield (
             f"only {plan.gate_evaluations} candidates can be measured: raise train.num_epochs or lower train.batch_size"

@@ -1,0 +1,125 @@
+"""Doctor: each role's model answers one short call; the programs of agents are there."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+
+from reflact.config.schema import Config
+from reflact.core.errors import ExitCode, ReflactError
+from reflact.core.names import Role
+from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, Message
+from reflact.models.registry import connect_role
+from reflact.report.doctor import Check, attempt, failed, ok, warning
+from reflact.report.text import clean, duration
+
+AGENTS = {"codex_exec": ("codex", "npm install -g @openai/codex"),
+          "claude_code_exec": ("claude", "npm install -g @anthropic-ai/claude-code")}  # fmt: skip
+TEMPLATE = "template"
+TIMEOUT_S = 90.0
+TOKENS = 512
+TRIES = 2
+NO_SERVICE = frozenset(
+    {Failure.AUTH, Failure.NOT_FOUND, Failure.QUOTA, Failure.CONNECTION, Failure.SERVER, Failure.NO_ANSWER}
+)
+
+
+def check_models(config: Config) -> Iterator[Check]:
+    """Check student and teacher; a model that both share is asked once a role, since settings may differ."""
+    student = config.model.student_backend
+    if student in AGENTS:
+        yield from attempt("student", lambda: _check_program(student))
+    else:
+        yield from attempt("student", lambda: _check_role(config, Role.STUDENT))
+    if config.model.teacher_backend == TEMPLATE:
+        yield ok("teacher", "the template teacher needs no model")
+    else:
+        yield from attempt("teacher", lambda: _check_role(config, Role.TEACHER))
+
+
+def _check_role(config: Config, role: Role) -> Iterator[Check]:
+    name = str(role)
+    model = connect_role(config, role)
+    info = model.info
+    where = f"{clean(info.model, 80)}{f' at {clean(info.endpoint, 200)}' if info.endpoint else ''}"
+    if info.simulated:
+        where += " (simulated)"
+    began = time.monotonic()
+    try:
+        reply = asyncio.run(_ask(model))
+    except CallError as error:
+        yield _no_answer(name, where, error)
+        return
+    took = duration(time.monotonic() - began) if time.monotonic() - began >= 1 else "under 1 s"
+    if reply.text.strip():
+        yield ok(name, f"{where} answers, {took}, {reply.usage.tokens} tokens")
+    else:
+        yield warning(
+            name,
+            f"{where} gives an empty reply ({clean(reply.finish_reason, 40) or 'no reason given'}), {took}, "
+            f"{reply.usage.completion_tokens} tokens written: hidden reasoning may eat the cap; see with --probe 8",
+        )
+
+
+async def _ask(model: ChatModel) -> ChatReply:
+    request = ChatRequest(
+        messages=(Message("user", "Reply with the single word: ready"),),
+        max_completion_tokens=TOKENS,
+        timeout_s=TIMEOUT_S,
+    )
+    try:
+        for tried in range(1, TRIES + 1):
+            try:
+                return await model.complete(request)
+            except CallError as error:
+                if tried == TRIES or not error.failure.retryable:
+                    raise
+                await asyncio.sleep(min(error.retry_after_s or 1.0, 10.0))
+        raise AssertionError("the last try returns or raises")
+    finally:
+        await model.aclose()
+
+
+def _no_answer(name: str, where: str, error: CallError) -> Check:
+    status = f", status {error.status}" if error.status is not None else ""
+    text = f"{where}: {error.failure.value.replace('_', ' ')}{status}: {clean(error, 600)}"
+    if error.failure is Failure.RATE_LIMIT:
+        return warning(name, f"{text}. The service is there, but has no room now: expect waiting")
+    advice = ADVICE.get(error.failure, "")
+    code = ExitCode.UNAVAILABLE if error.failure in NO_SERVICE else ExitCode.USAGE
+    return failed(name, f"{text}.{f' {advice}' if advice else ''}", code)
+
+
+ADVICE = {
+    Failure.AUTH: "Look at the key, the auth mode and the role of the identity on that resource.",
+    Failure.NOT_FOUND: "Look at the name of the model or deployment and at the API version.",
+    Failure.QUOTA: "The quota of this key is used up.",
+    Failure.CONNECTION: "Look at the endpoint and the network.",
+    Failure.SERVER: "The service has trouble: try again later.",
+    Failure.NO_ANSWER: "The service did not answer in time: try again later.",
+    Failure.BAD_REQUEST: "The model does not take these settings (reasoning effort, temperature, API).",
+}
+
+
+def _check_program(backend: str) -> Iterator[Check]:
+    program, install = AGENTS[backend]
+    found = shutil.which(program)
+    if found is None:
+        yield failed("student", f"the program {program} is not on PATH: {install}", ExitCode.UNAVAILABLE)
+        return
+    try:
+        done = subprocess.run(
+            [found, "--version"], capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _Broken(f"{found} --version does not work: {clean(error, 300)}") from error
+    if done.returncode != 0:
+        raise _Broken(f"{found} --version ends with {done.returncode}: {clean(done.stderr, 300)}")
+    yield ok("student", f"{found}: {clean(done.stdout, 100)}")
+
+
+class _Broken(ReflactError):
+    exit_code = ExitCode.UNAVAILABLE
