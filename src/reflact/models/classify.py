@@ -31,10 +31,13 @@ _ITEM_CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     (
         "bad_image",
+        # Not "unsupported image input": a model without eyes fails every item alike.
         re.compile(
-            r"image_parse_error|invalid_?image|image_too_(large|small)|unsupported_image"
-            r"|(invalid|unsupported|corrupt\w*|malformed|could not|cannot|unable to|failed to).{0,40}\bimages?\b"
-            r"|\bimage\b.{0,60}(invalid|unsupported|corrupt|too (large|small)|not valid|could not)",
+            r"image_parse_error|invalid_?image|image_too_(large|small)|unsupported_image_format"
+            r"|unsupported image format|an unsupported image\b(?! input)"
+            r"|(invalid|corrupt\w*|malformed|not \w+ a valid|not a valid) (\w+ )?image\b(?! input)"
+            r"|(failed|unable|could not|cannot) (to )?(load|decode|parse|process|read|open|identify).{0,20}\bimage\b"
+            r"|\bimage\b.{0,60}(is invalid|is corrupt|too (large|small)|not valid|could not be|cannot be)",
             re.I,
         ),
     ),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError, Unavailable
 from reflact.core.names import Role
+from reflact.rundir.redact import clean_url
 
 OPENAI_URL = "https://api.openai.com/v1"
 _NO_KEY = "none"  # servers on one's own machine ask for no key, but the SDK insists on one
@@ -43,16 +44,18 @@ class Endpoint:
         return clean_url(self.url)
 
     @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be seen anywhere: the key and a password inside the URL."""
+        password = urlsplit(self.url).password
+        return tuple(
+            secret for secret in (self.key, unquote(password or ""), password or "") if secret not in ("", _NO_KEY)
+        )
+
+    @property
     def credential(self) -> str:
         """Tells credentials apart without holding them."""
         secret = self.key if self.auth == "api_key" else f"{self.auth}:{self.client_id}"
         return hashlib.sha256(secret.encode()).hexdigest()[:12]
-
-
-def clean_url(url: str) -> str:
-    """Return a URL without user-info and query."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 def resolve_endpoint(config: Config, role: Role, environ: Mapping[str, str]) -> Endpoint:

@@ -22,6 +22,7 @@ from reflact.models.endpoints import Endpoint, resolve_endpoint
 from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, ModelInfo
 from reflact.models.retry_after import retry_after_s
 from reflact.models.traits import Trait, is_unknown_value, trait_behind
+from reflact.rundir.redact import Redactor
 
 
 class Answer(Protocol):
@@ -166,14 +167,8 @@ class OpenAIChat:
 
     def _redacted(self, error: CallError) -> CallError:
         """Return an error whose message holds no credential: servers like to repeat the key they refused."""
-        secrets = [
-            self._endpoint.key if len(self._endpoint.key) > 4 else "",
-            self._source.shown if self._source else "",
-        ]
-        message = str(error)
-        for secret in filter(None, secrets):
-            message = message.replace(secret, "[redacted]")
-        error.args = (message,)
+        token = () if self._source is None else (self._source.shown,)
+        error.args = (Redactor((*self._endpoint.secrets, *token)).exact(str(error)),)
         return error.with_traceback(None)
 
 

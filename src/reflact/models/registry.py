@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.names import Role
+from reflact.models.endpoints import resolve_endpoint
+from reflact.models.limits import LimitKey
 from reflact.models.protocol import ChatModel
 
 GROUP = "reflact.models"
@@ -42,6 +45,16 @@ def connect_role(config: Config, role: Role) -> ChatModel:
     except ImportError as error:
         raise ConfigError(f"{key}={name}: the backend cannot be imported: {error}") from error
     return connect(config, role)
+
+
+def limit_key(config: Config, role: Role, environ: Mapping[str, str] | None = None) -> LimitKey:
+    """Return what a role's calls share limits by: endpoint, deployment and the credential's fingerprint."""
+    backend: str = getattr(config.model, f"{role}_backend")
+    model: str = getattr(config.model, str(role))
+    if backend != "openai_chat":
+        return LimitKey(backend, model)
+    endpoint = resolve_endpoint(config, role, os.environ if environ is None else environ)
+    return LimitKey(endpoint.public_url, model, endpoint.credential)
 
 
 def _no_backend(key: str, name: str, known: list[str]) -> str:

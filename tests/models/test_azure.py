@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reflact.config.schema import Config
+from reflact.core.errors import Unavailable
+from reflact.core.names import Role
+from reflact.models.azure_auth import Token, TokenSource, TokenSources
+from reflact.models.openai_chat import connect
+from reflact.testing import Picky, Reply, ScriptedServer, Wire
+
+from .support import request
+
+Serve = Callable[..., ScriptedServer]
+
+FAKE_AZ = """#!/bin/bash
+# Like the real one: slow, and broken when two of it run at once.
+echo "$@" >> "$FAKE_AZ_DIR/log"
+mkdir "$FAKE_AZ_DIR/running" 2>/dev/null || { echo "ERROR: the token cache is locked" >&2; exit 1; }
+sleep "${FAKE_AZ_SLEEP:-0}"
+rmdir "$FAKE_AZ_DIR/running"
+if [ -s "$FAKE_AZ_DIR/failures" ]; then
+    sed -i '$d' "$FAKE_AZ_DIR/failures"
+    echo "ERROR: Please run 'az login' to setup account." >&2; exit 1
+fi
+exp=$(( $(date +%s) + 3600 ))
+printf '{"accessToken":"fake-az-token","expires_on":%d,"expiresOn":"%s","subscription":"s","tenant":"t",' \\
+    $exp "$(date -d @$exp '+%F %T.000000')"
+printf '"tokenType":"Bearer"}\\n'
+"""
+
+
+class Az:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @property
+    def starts(self) -> int:
+        log = self.folder / "log"
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
+    def fail(self, times: int) -> None:
+        (self.folder / "failures").write_text("x\n" * times)
+
+
+@pytest.fixture
+def az(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Az:
+    program = tmp_path / "bin" / "az"
+    program.parent.mkdir()
+    program.write_text(FAKE_AZ)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("FAKE_AZ_DIR", str(tmp_path))
+    return Az(tmp_path)
+
+
+def azure(server: ScriptedServer, auth: str, **model: Any) -> Config:
+    config = Config()
+    config.model.student_azure_openai_endpoint = server.azure_endpoint
+    config.model.student_azure_openai_auth_mode = auth
+    for name, value in model.items():
+        setattr(config.model, name, value)
+    return config
+
+
+def ask(config: Config, tokens: TokenSources | None = None, **environ: str) -> str:
+    async def run() -> str:
+        model = connect(config, Role.STUDENT, environ=environ, tokens=tokens or TokenSources())
+        try:
+            return (await model.complete(request())).text
+        finally:
+            await model.aclose()
+
+    return asyncio.run(run())
+
+
+def test_a_key_and_the_deployments_path(serve: Serve) -> None:
+    server = serve(require_auth="azure-key")
+    assert ask(azure(server, "api_key"), AZURE_OPENAI_API_KEY="azure-key") == "hello"
+    seen = server.log.requests[0]
+    assert seen.path == "/openai/deployments/gpt-5.5/chat/completions"
+    assert seen.query == {"api-version": "2024-12-01-preview"} and seen.auth_kind == "api-key"
+
+
+def test_without_the_key_nothing_is_sent(serve: Serve) -> None:
+    server = serve()
+    with pytest.raises(Unavailable, match="AZURE_OPENAI_API_KEY"):
+        ask(azure(server, "api_key"), OPENAI_API_KEY="not for azure")
+    assert not server.log.exchanges
+
+
+def test_the_newer_form_of_endpoints(serve: Serve) -> None:
+    server = serve(require_auth="azure-key")
+    config = azure(server, "api_key", student_azure_openai_endpoint=f"{server.url}/openai/v1/")
+    assert ask(config, AZURE_OPENAI_API_KEY="azure-key") == "hello"
+    assert server.log.requests[0].path == "/openai/v1/chat/completions" and not server.log.requests[0].query
+
+
+def test_responses_on_azure(serve: Serve) -> None:
+    server = serve(Picky(lambda _: Reply("ok"), only_responses=True))
+    assert ask(azure(server, "api_key"), AZURE_OPENAI_API_KEY="k") == "ok"
+    seen = server.log.requests[-1]
+    assert (seen.wire, seen.path, seen.model) == (Wire.RESPONSES, "/openai/responses", "gpt-5.5")
+
+
+@pytest.mark.parametrize("client_id", ["", "my-identity"])
+def test_managed_identity(serve: Serve, monkeypatch: pytest.MonkeyPatch, client_id: str) -> None:
+    server = serve(require_auth="scripted-identity-token")
+    for name, value in server.identity_environment.items():
+        monkeypatch.setenv(name, value)
+    config = azure(server, "managed_identity", student_azure_openai_managed_identity_client_id=client_id)
+    assert ask(config) == "hello"
+    token, call = server.log.exchanges
+    assert token.request.query.get("client_id", "") == client_id
+    assert call.request.auth_kind == "bearer"
+
+
+def test_azure_cli(serve: Serve, az: Az) -> None:
+    server = serve(require_auth="fake-az-token")
+    tokens = TokenSources()
+    config = azure(server, "azure_cli")
+    assert [ask(config, tokens), ask(config, tokens)] == ["hello", "hello"]
+    assert az.starts == 1 and server.log.requests[0].auth_kind == "bearer"
+
+
+def test_many_threads_wait_for_one_start_of_az(az: Az, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_AZ_SLEEP", "2")
+    tokens, got = TokenSources(), []
+    threads = [threading.Thread(target=lambda: got.append(tokens.source("azure_cli", "").get())) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == ["fake-az-token"] * 24 and az.starts == 1
+
+
+def test_sources_of_two_processes_start_az_one_after_the_other(az: Az, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_AZ_SLEEP", "0.3")
+    got: list[str] = []
+    # Two sets of sources share nothing but the machine, as two processes do.
+    threads = [
+        threading.Thread(target=lambda: got.append(TokenSources().source("azure_cli", "").get())) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == ["fake-az-token"] * 3 and az.starts == 3
+
+
+def test_az_that_fails_now_and_then_is_asked_again(az: Az) -> None:
+    az.fail(2)
+    assert TokenSources().source("azure_cli", "").get() == "fake-az-token"
+    assert az.starts == 3
+
+
+def test_a_missing_login_is_found_before_any_call(serve: Serve, az: Az) -> None:
+    server = serve()
+    az.fail(99)
+    with pytest.raises(Unavailable, match="az login"):
+        ask(azure(server, "azure_cli"))
+    assert not server.log.exchanges and az.starts == 3
+
+
+def test_a_missing_az_is_named(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unavailable, match=r"`az`.*not on the PATH"):
+        ask(azure(serve(), "azure_cli"))
+
+
+class Fetches:
+    """Gives numbered tokens that last an hour of its own time."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.count = 0
+        self.gate = threading.Event()
+        self.gate.set()
+        self.error: Exception | None = None
+
+    def __call__(self) -> Token:
+        self.gate.wait(10)
+        self.count += 1
+        if self.error is not None:
+            raise self.error
+        return Token(f"token-{self.count}", self.now + 3600)
+
+    def source(self) -> TokenSource:
+        return TokenSource(self, "log in", now=lambda: self.now, pause=lambda _: None)
+
+
+def _soon(condition: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.005)
+
+
+def test_a_token_is_renewed_early_while_the_old_one_serves() -> None:
+    fetches = Fetches()
+    source = fetches.source()
+    assert source.get() == "token-1"
+    fetches.now += 3000
+    assert source.get() == "token-1" and fetches.count == 1
+    fetches.now += 400
+    fetches.gate.clear()
+    assert [source.get() for _ in range(5)] == ["token-1"] * 5, "nobody waits for the renewal"
+    fetches.gate.set()
+    _soon(lambda: source.get() == "token-2")
+    assert fetches.count == 2
+
+
+def test_a_failed_renewal_harms_nobody_until_the_token_ends() -> None:
+    fetches = Fetches()
+    source = fetches.source()
+    source.get()
+    fetches.error = RuntimeError("network down")
+    fetches.now += 3400
+    assert source.get() == "token-1"
+    _soon(lambda: fetches.count == 4)
+    assert source.get() == "token-1"
+    fetches.now += 190
+    with pytest.raises(Unavailable, match="network down"):
+        source.get()
+    fetches.error = None
+    assert source.get().startswith("token-")
+
+
+def test_a_caller_that_gives_up_does_not_end_the_fetch_for_others() -> None:
+    fetches = Fetches()
+    fetches.gate.clear()
+    source = fetches.source()
+
+    async def run() -> str:
+        first, second = asyncio.create_task(source.aget()), asyncio.create_task(source.aget())
+        await asyncio.sleep(0.02)
+        first.cancel()
+        await asyncio.gather(first, return_exceptions=True)
+        fetches.gate.set()
+        return await second
+
+    assert asyncio.run(run()) == "token-1" and fetches.count == 1
+
+
+def test_a_token_is_not_shown() -> None:
+    assert "secret" not in repr(Token("secret", 1.0))
