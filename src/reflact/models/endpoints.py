@@ -30,7 +30,7 @@ class Endpoint:
         client_id: Client id of a user-assigned identity.
     """
 
-    url: str
+    url: str = field(repr=False)
     azure: bool
     auth: str
     key: str = field(default="", repr=False)

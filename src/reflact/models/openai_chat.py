@@ -115,7 +115,7 @@ class OpenAIChat:
             async with asyncio.timeout(request.timeout_s):
                 return await self._complete(request)
         except TimeoutError:
-            failed = CallError(Failure.NO_ANSWER, f"no answer within {request.timeout_s:g} s")
+            failed = CallError(Failure.NO_ANSWER, f"no answer within {request.timeout_s:.4g} s")
         except CallError as error:
             failed = self._redacted(error)
         raise failed

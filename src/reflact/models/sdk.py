@@ -80,7 +80,7 @@ class SdkTransport:
 def _timeout(error: openai.APITimeoutError, timeout_s: float) -> CallError:
     if type(error.__cause__).__name__ in _NO_CONNECTION:
         return CallError(Failure.CONNECTION, _reason(error))
-    return CallError(Failure.NO_ANSWER, f"no answer within {timeout_s:g} s")
+    return CallError(Failure.NO_ANSWER, f"no answer within {timeout_s:.4g} s")
 
 
 def _reason(error: Exception) -> str:
