@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import hydra
@@ -12,6 +13,7 @@ from hydra.types import RunMode, TaskFunction
 from reflact.cli.errors import say
 from reflact.config.check import check
 from reflact.config.compose import CONFIG_NAME, VERSION_BASE, Composer, typed
+from reflact.config.overrides import accepted
 from reflact.config.paths import conf_dir
 
 
@@ -30,6 +32,8 @@ def start(program: str, task: TaskFunction) -> None:
     """
     args = get_args_parser().parse_args()
     composer = Composer(Path(args.config_dir) if args.config_dir else None, args.config_name or CONFIG_NAME)
+    given = set(args.overrides)
+    sys.argv[1:] = [accepted(argument) if argument in given else argument for argument in sys.argv[1:]]
     if _composes(args):
         _check(program, composer, args)
     hydra.main(version_base=VERSION_BASE, config_path=str(conf_dir()), config_name=CONFIG_NAME)(task)()

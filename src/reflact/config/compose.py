@@ -23,6 +23,7 @@ from omegaconf.errors import OmegaConfBaseException
 from reflact.config.check import check
 from reflact.config.errors import explain, unknown_key
 from reflact.config.keys import all_keys, sections
+from reflact.config.overrides import accepted
 from reflact.config.paths import conf_dir
 from reflact.config.schema import Config
 from reflact.config.store import register
@@ -81,10 +82,11 @@ class Composer:
         Raises:
             ConfigError: The overrides do not compose; the message says which one and what is allowed.
         """
+        lines = [accepted(line) for line in overrides]
 
         def load() -> DictConfig:
             return self._loader.load_configuration(
-                self._name, list(overrides), run_mode=mode, validate_sweep_overrides=mode is RunMode.RUN
+                self._name, lines, run_mode=mode, validate_sweep_overrides=mode is RunMode.RUN
             )
 
         with _LOCK, _version_base():
@@ -103,7 +105,7 @@ class Composer:
     def _composed(self, overrides: Sequence[str]) -> DictConfig:
         """Compose, taking what the choices of options alone imply from an earlier call where there was one."""
         with _LOCK, _version_base():
-            parsed = OverridesParser.create().parse_overrides(list(overrides))
+            parsed = OverridesParser.create().parse_overrides([accepted(line) for line in overrides])
             if any(item.is_sweep_override() or item.is_hydra_override() for item in parsed):
                 return self.raw(overrides)
             groups = [item for item in parsed if self._is_group(item)]

@@ -13,6 +13,7 @@ Value = str | int | float | bool | None | Sequence[Any] | Mapping[str, Any]
 # number is among them, and hold no blank, because a reader should see where a value ends.
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_/.@%+-]*")
 _WORDS = frozenset({"true", "false", "null", "inf", "nan"})
+_FOREIGN = re.compile(r"""[^,=(){}\[\]'"$\\]+""")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*([.-][A-Za-z0-9_-]+)*")
 # OmegaConf takes `${` for an interpolation unless it is escaped, and then halves the backslashes before it.
 _INTERPOLATION = re.compile(r"(\\*)\$\{")
@@ -46,6 +47,16 @@ def quoted(value: Value) -> str:
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{_key(key)}:{quoted(item)}" for key, item in value.items()) + "}"
     return "[" + ",".join(quoted(item) for item in value) + "]"
+
+
+def accepted(line: str) -> str:
+    """Return an override as Hydra reads it: a value with letters outside ASCII gets the quotes that it needs.
+
+    Hydra's grammar knows only ASCII outside quotes, so that `env.out_root=outputs/李明` would be a syntax error.
+    Values that hold any of Hydra's own syntax are left alone.
+    """
+    key, _, value = line.partition("=")
+    return override(key, value) if _FOREIGN.fullmatch(value) and not value.isascii() else line
 
 
 def command(program: str, overrides: Iterable[str]) -> str:
