@@ -29,7 +29,7 @@ def run(root: Path, *events: Event) -> Path:
 def test_a_missing_and_an_empty_directory_are_planned(tmp_path: Path) -> None:
     for root in (tmp_path / "none", tmp_path):
         seen = view_run(root)
-        assert (seen.state, seen.ours, view.names) == (RunState.PLANNED, False, ())
+        assert (seen.state, seen.ours, seen.names) == (RunState.PLANNED, False, ())
 
 
 def test_any_other_directory_has_no_state(tmp_path: Path) -> None:
