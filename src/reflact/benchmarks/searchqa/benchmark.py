@@ -9,7 +9,7 @@ from typing import Any
 from reflact.benchmarks.checks import repeated_items
 from reflact.benchmarks.loading import load_split
 from reflact.benchmarks.prompts import load_prompt, with_skill
-from reflact.benchmarks.protocol import Finding, Rule, Split
+from reflact.benchmarks.protocol import Finding, Split
 from reflact.benchmarks.records import Record
 from reflact.benchmarks.searchqa.checks import answers_out_of_sight, blank_golds
 from reflact.benchmarks.searchqa.context import cut_context
@@ -18,7 +18,7 @@ from reflact.benchmarks.searchqa.rehearsal import RULES, rehearse
 from reflact.benchmarks.searchqa.scoring import score, whole_answer
 from reflact.benchmarks.single_turn import Answered, ask
 from reflact.config.schema import Config
-from reflact.core.types import Item, Outcome
+from reflact.core.types import Item, Outcome, Rule
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import Message
 

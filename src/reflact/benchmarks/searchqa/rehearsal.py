@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from reflact.benchmarks.protocol import Rule
 from reflact.benchmarks.text_scores import exact_match, normalise
 from reflact.core.hashing import digest
-from reflact.core.types import Item
+from reflact.core.types import Item, Rule
 
 RULES = (
-    Rule("Drop titles, articles and first names that the clue does not ask for.", 0.12),
-    Rule("Prefer the name that stands in several results over one that stands in a single result.", 0.10),
-    Rule("Copy the spelling of the results, letter by letter.", 0.07),
-    Rule("When the clue says 'this' before a noun, the answer is of the kind that the noun names.", 0.09),
-    Rule("Never explain inside the answer tags.", 0.06),
+    Rule("Drop titles, articles and first names that the clue does not ask for.", 0.15),
+    Rule("Prefer the name that stands in several results over one that stands in a single result.", 0.12),
+    Rule("Copy the spelling of the results, letter by letter.", 0.10),
+    Rule("When the clue says 'this' before a noun, the answer is of the kind that the noun names.", 0.10),
+    Rule("Never explain inside the answer tags.", 0.08),
 )
 _WRONG = ("a lighthouse keeper", "the seventh valley", "nobody in particular", "an unnamed river", "1066 and all that")
 
