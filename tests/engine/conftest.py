@@ -10,7 +10,13 @@ from reflact.core.events import Emit
 from reflact.engine.run import train
 from reflact.engine.summary import Summary
 
-SIMULATED = ("benchmark=orders", "harness=rehearsal", "env.workers=8")
+SIMULATED = (
+    "benchmark=orders",
+    "harness=rehearsal",
+    "env.workers=8",
+    "optimizer.use_slow_update=true",
+    "optimizer.use_meta_skill=true",
+)
 
 
 @pytest.fixture

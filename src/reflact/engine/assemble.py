@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -27,6 +27,7 @@ from reflact.models.registry import connect_role
 from reflact.models.slots import Slots
 from reflact.optimizer.registry import TEMPLATE, make_teacher, teacher_prompts
 from reflact.optimizer.teacher import Teacher
+from reflact.optimizer.types import UpdateMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,13 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
     caller = (
         None if teacher_model is None else _caller(config, desk, teacher_model, Role.TEACHER, limiters, teacher_slots)
     )
-    teacher = make_teacher(config, prepared.benchmark, caller, desk.emit)
+    rewriter_model = _rewriter(config)
+    rewriter = (
+        None
+        if rewriter_model is None
+        else _caller(config, desk, rewriter_model, Role.TEACHER, limiters, teacher_slots)
+    )
+    teacher = make_teacher(config, prepared.benchmark, caller, rewriter, desk.emit)
     info = teacher_model.info if teacher_model is not None else ModelInfo(TEMPLATE, TEMPLATE)
     return Parts(
         student=student,
@@ -87,8 +94,18 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
         teacher=teacher,
         student_slots=student_slots,
         teacher_slots=teacher_slots,
-        models=(student,) if teacher_model is None else (student, teacher_model),
+        models=tuple(model for model in (student, teacher_model, rewriter_model) if model is not None),
     )
+
+
+def _rewriter(config: Config) -> ChatModel | None:
+    """Connect the model that rewrites, where it is to think with another effort than the teacher."""
+    effort = config.optimizer.rewrite_reasoning_effort
+    if effort is None or config.optimizer.skill_update_mode != UpdateMode.SUGGESTIONS:
+        return None
+    if config.model.teacher_backend in (TEMPLATE, "rehearsal", "local"):
+        return None
+    return connect_role(replace(config, model=replace(config.model, teacher_reasoning_effort=effort)), Role.TEACHER)
 
 
 def _caller(
@@ -132,7 +149,14 @@ def assemble(prepared: Prepared, desk: Desk, parts: Parts, code: str) -> Workben
 
 
 def make_evaluator(prepared: Prepared, desk: Desk, parts: Parts, code: str) -> Evaluator:
-    """Return what runs evaluations and rollouts."""
+    """Return what runs evaluations and rollouts.
+
+    Args:
+        prepared: Configuration and content.
+        desk: The open run directory.
+        parts: Models and harness.
+        code: The code version that began the run: rows of a run share one key also when a later version goes on.
+    """
     return Evaluator(
         harness=parts.harness,
         slots=parts.student_slots,

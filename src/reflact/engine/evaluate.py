@@ -62,7 +62,7 @@ async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
         desk.emit(_started(desk, record, part, len(trials)))
         for finding in prepared.warnings:
             desk.emit(Warned(finding.code, finding.message))
-        evaluator = make_evaluator(prepared, desk, parts, code)
+        evaluator = make_evaluator(prepared, desk, parts, record["code_version"])
         folder = desk.layout.evaluation("evaluation")
         plan = Plan(trials, prepared.skill, part, Stage.EVALUATE, _PHASES[part], folder)
         evaluation = await evaluator.evaluate(plan)
@@ -76,7 +76,7 @@ async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
                 **{key: record[key] for key in ("run_id", "benchmark", "harness", "student", "simulated")},
                 "status": "completed",
                 "config_hash": record["config_hash"],
-                "code_version": code,
+                "code_version": record["code_version"],
                 "started_at": session.started_at,
                 "finished_at": session.finished_at,
                 "wall_time_s": round(session.wall_time_s, 1),

@@ -52,7 +52,7 @@ class Reflection:
         self._group = group
         self._context = context
         self._folder = folder
-        self._journal = bench.journal(folder.patches)
+        self._journal = bench.journal(folder.path)
         self._on_success = on_success
         self._tasks: list[tuple[tuple[int, str], asyncio.Task[AnalysisRecord]]] = []
         self._prefixes: list[_Prefix] = []

@@ -64,7 +64,7 @@ async def _train(desk: Desk, prepared: Prepared) -> Summary:
     parts = make_parts(prepared, desk)
     try:
         record = begin(desk, prepared, parts, code)
-        bench = assemble(prepared, desk, parts, code)
+        bench = assemble(prepared, desk, parts, record["code_version"])
         desk.emit(_started(desk, prepared, record))
         for finding in prepared.warnings:
             desk.emit(Warned(finding.code, finding.message))

@@ -9,27 +9,57 @@ from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.events import Emit
 from reflact.models.caller import Caller
-from reflact.optimizer.simple_teachers import simple_teacher
 from reflact.optimizer.teacher import Teacher
 
 TEMPLATE = "template"
+"""The only teacher without a model."""
 
 
-def make_teacher(config: Config, benchmark: Benchmark, caller: Caller | None, emit: Emit) -> Teacher:
+def make_teacher(
+    config: Config, benchmark: Benchmark, caller: Caller | None, rewriter: Caller | None, emit: Emit
+) -> Teacher:
     """Return the teacher that `model.teacher_backend` names.
+
+    `local` with the small model that ships lets that model choose examples; a larger one of the user's
+    (`model.local_path`) and every other chat backend get the general teacher of prompts.
 
     Args:
         config: The configuration.
         benchmark: Whose items are trained on; it may bring prompts of its own.
         caller: Asks the teacher's model; None for the teacher without one.
+        rewriter: Asks the model that carries suggestions out, if it is another.
         emit: Where warnings go.
     """
-    simple = simple_teacher(config, benchmark.rules(), caller)
-    if simple is None:
-        raise ConfigError(f"model.teacher_backend={config.model.teacher_backend}: not available in this version")
-    return simple
+    name = config.model.teacher_backend
+    if caller is None:
+        from reflact.optimizer.template_teacher import TemplateTeacher
+
+        return TemplateTeacher()
+    if name == "rehearsal":
+        from reflact.optimizer.rehearsal_calls import CallerCalls
+        from reflact.optimizer.rehearsal_teacher import RehearsalTeacher
+
+        calls = CallerCalls(caller, config.model.teacher_timeout, config.model.teacher_max_completion_tokens)
+        return RehearsalTeacher(config.rehearsal, benchmark.rules(), calls)
+    if name == "local" and not config.model.local_path:
+        from reflact.optimizer.local_teacher import local_teacher
+
+        return local_teacher(caller, config.model.teacher_timeout)
+    from reflact.optimizer.llm_teacher import LLMTeacher
+    from reflact.optimizer.prompt_library import PromptLibrary
+
+    return LLMTeacher(caller, config, PromptLibrary.load(benchmark.prompts()), emit, rewriter)
 
 
 def teacher_prompts(benchmark: Benchmark) -> Mapping[str, str]:
-    """Return the hash of each teacher prompt, the benchmark's own included."""
-    return {}
+    """Return the hash of each teacher prompt, the benchmark's own included.
+
+    Raises:
+        ConfigError: A prompt of the benchmark replaces none of ours, or is no valid template.
+    """
+    from reflact.optimizer.prompt_library import PromptLibrary
+
+    try:
+        return PromptLibrary.load(benchmark.prompts()).hashes
+    except ValueError as error:
+        raise ConfigError(f"benchmark {benchmark.name}: {error}") from error

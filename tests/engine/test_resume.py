@@ -1,0 +1,121 @@
+"""A run that is killed at any moment and resumed ends like one that was never interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.test_training import results, scores
+
+OVERRIDES = [
+    "benchmark=orders",
+    "harness=rehearsal",
+    "env.workers=4",
+    "train.num_epochs=3",
+    "train.batch_size=8",
+    "optimizer.use_slow_update=true",
+    "optimizer.use_meta_skill=true",
+    "optimizer.slow_update_samples=8",
+    "evaluation.test_env_num=24",
+    "rehearsal.latency_s=0.002",
+]
+
+CHILD = """
+import json, os, signal, sys
+from reflact.config.compose import compose
+from reflact.engine.run import train
+root, at, overrides = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+seen = 0
+def count(event):
+    global seen
+    seen += 1
+    if seen == at:
+        os.kill(os.getpid(), signal.SIGKILL)
+config = compose(overrides)
+config.env.out_root = root
+summary = train(config, listeners=[count])
+print(json.dumps({"events": seen, "summary": summary.to_json()}))
+"""
+
+
+def child(root: Path, kill_at: int, *more: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(root), str(kill_at), *OVERRIDES, *more],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == 0:
+        return 0, json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    return done.returncode, {}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    root = tmp_path_factory.mktemp("whole") / "run"
+    code, report = child(root, -1)
+    assert code == 0
+    return root, report
+
+
+def calls(report: dict[str, Any]) -> int:
+    usage = report["summary"]["usage"]
+    return sum(counts["calls"] for stages in usage.values() for phases in stages.values() for counts in phases.values())
+
+
+class FakeSummary:
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.23, 0.37, 0.5, 0.64, 0.78, 0.9, 0.99])
+def test_killed_once_and_resumed(whole: tuple[Path, dict[str, Any]], tmp_path: Path, share: float) -> None:
+    expected_root, expected = whole
+    root = tmp_path / "run"
+    code, _ = child(root, max(2, int(expected["events"] * share)))
+    assert code == -signal.SIGKILL
+    code, report = child(root, -1, "run.resume=true")
+    assert code == 0
+    assert results(root) == results(expected_root)
+    without_usage = {"usage": None}
+    assert (
+        scores(FakeSummary(report["summary"])) | without_usage
+        == scores(FakeSummary(expected["summary"])) | without_usage
+    )
+    # Calls whose answer the killed process had not booked are the only ones that are paid again.
+    assert calls(report) <= calls(expected) + 4 + 16
+
+
+def test_killed_again_and_again(whole: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    expected_root, expected = whole
+    root = tmp_path / "run"
+    code, report = child(root, 60)
+    for _ in range(60):
+        code, report = child(root, 90, "run.resume=true")
+        if code == 0:
+            break
+    assert code == 0, "every resume makes progress"
+    assert results(root) == results(expected_root)
+    assert report["summary"]["best"] == expected["summary"]["best"]
+
+
+def test_a_score_of_zero_survives_a_resume(tmp_path: Path) -> None:
+    root = tmp_path / "run"
+    overrides = ["rehearsal.empty_rate=1", "optimizer.learning_rate=0", "train.num_epochs=1"]
+    code, report = child(root, -1, *overrides)
+    assert code == 0
+    assert report["summary"]["baseline"]["selection"]["hard"] == 0.0
+    os.unlink(root / "summary.json")
+    code, again = child(root, -1, *overrides, "run.resume=true")
+    assert code == 0
+    assert again["summary"]["baseline"] == report["summary"]["baseline"]
+    assert calls(again) == calls(report)
