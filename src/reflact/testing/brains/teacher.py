@@ -9,7 +9,7 @@ from typing import Any
 
 from reflact.core.types import Json, Rule
 from reflact.testing.brains.fabricate import fabricate
-from reflact.testing.brains.prompts import changes_in, schema_in, skill_in
+from reflact.testing.brains.prompts import changes_in, drafts_in, schema_in, skill_in
 from reflact.testing.brains.student import chance
 from reflact.testing.exchange import SeenRequest
 
@@ -45,6 +45,7 @@ class Teacher:
     def _proposals(self, schema: Mapping[str, Any], prompt: str) -> dict[str, Json]:
         shown = changes_in(prompt)
         merging = _mentions(schema, "sources")
+        count = len(shown) or drafts_in(prompt) or 1
         changes = _merged(shown) if merging and shown else self._new_changes(prompt)
         draft = self._draft(prompt)
         return {
@@ -52,8 +53,8 @@ class Teacher:
             "reasoning": "The failures share one cause, and one line can remove it.",
             "failure_summary": [_failure_type()],
             "success_patterns": ["The reply kept to the form that was asked for."],
-            "indices": list(range(len(shown))) or [0],
-            "sources": list(range(len(shown))) or [0],
+            "indices": list(range(count)),
+            "sources": list(range(count)),
             "skill": draft,
             "change_summary": "A rule was added.",
             "slow_update_content": f"- Keep what improved.\n- {self._lines(prompt)[0]}",
@@ -103,10 +104,10 @@ def _change(line: str, draft: str) -> dict[str, Json]:
 def _merged(shown: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
     """Return the changes shown, equal ones once, each with the indices that it came from."""
     merged: dict[str, dict[str, Json]] = {}
-    for index, change in enumerate(shown):
+    for place, change in enumerate(shown):
         body = {key: value for key, value in change.items() if key != "sources"}
         text = str(body.get("content") or body.get("instruction") or body.get("skill"))
-        merged.setdefault(text, {**body, "sources": []})["sources"].append(index)
+        merged.setdefault(text, {**body, "sources": []})["sources"].append(change.get("number", place))
     return list(merged.values())
 
 
