@@ -38,6 +38,13 @@ def test_a_minibatch_is_there_as_soon_as_its_last_member_is_known() -> None:
     assert minibatcher.finish() == ()
 
 
+def test_minibatches_sort_by_number_however_many_there_are() -> None:
+    minibatcher = Minibatcher(1, failure_only=False)
+    made = [minibatch for number in range(2200) for minibatch in minibatcher.add(ref(str(number), number % 2))]
+    ordered = [minibatch.members[0].id for minibatch in sorted(made, key=lambda minibatch: minibatch.place)]
+    assert ordered == [str(number) for number in (*range(0, 2200, 2), *range(1, 2200, 2))]
+
+
 def test_failure_only_drops_successes() -> None:
     assert cut([ref("a", 1), ref("b")], 1, failure_only=True) == [("failure_000", ["b"])]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from reflact.core.names import Action
@@ -76,8 +77,8 @@ def _render_entry(entry: BufferEntry) -> str:
 
 
 def _render_edit(edit: Mapping[str, Json]) -> str:
-    parts = (f"{name}: {value!r}" for name, value in edit.items() if value is not None)
-    return "; ".join(parts)
+    shown = {name: value for name, value in edit.items() if value is not None}
+    return json.dumps(shown, ensure_ascii=False)
 
 
 def _shortened(body: Mapping[str, Json]) -> dict[str, Json]:

@@ -36,8 +36,8 @@ class Fence:
             number += 1
 
     def wrap(self, text: str | None, name: str) -> str:
-        """Return a text between its delimiters; None and `""` read `(none)`."""
-        shown = text if text else _NOTHING
+        """Return a text between its delimiters, line ends at its end left out; nothing reads `(none)`."""
+        shown = (text or "").rstrip("\n") or _NOTHING
         return f'<data-{self.mark} name="{name}">\n{shown}\n</data-{self.mark}>'
 
 

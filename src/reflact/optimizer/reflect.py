@@ -33,11 +33,24 @@ from reflact.optimizer.types import (
 
 @dataclass(frozen=True, slots=True)
 class Minibatch:
-    """The trajectories of one analyst call, all failures or all successes, in batch order."""
+    """The trajectories of one analyst call, all failures or all successes, in batch order.
+
+    Attributes:
+        name: `failure_000`, `success_000` ...; unique in a micro-batch.
+        source: Failures or successes.
+        members: The trajectories.
+        index: Its number among those of its source.
+    """
 
     name: str
     source: Source
     members: tuple[TrajectoryRef, ...]
+    index: int = 0
+
+    @property
+    def place(self) -> tuple[bool, int]:
+        """Sorts the minibatches of a micro-batch: failures first, then by number."""
+        return (self.source is not Source.FAILURE, self.index)
 
 
 class Minibatcher:
@@ -80,10 +93,10 @@ class Minibatcher:
 
     def _close(self, source: Source) -> Minibatch:
         members = tuple(self._open[source])
-        name = f"{self._prefix}{source.value}_{self._count[source]:03d}"
+        index = self._count[source]
         self._open[source] = []
         self._count[source] += 1
-        return Minibatch(name, source, members)
+        return Minibatch(f"{self._prefix}{source.value}_{index:03d}", source, members, index)
 
 
 @dataclass(frozen=True, slots=True)
