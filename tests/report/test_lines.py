@@ -4,8 +4,7 @@ import pytest
 
 from reflact.report.lines import PlainLines
 from reflact.report.progress import RunProgress
-
-from .script import Script
+from tests.report.script import Script
 
 
 class Log:

@@ -192,7 +192,7 @@ def test_emitting_costs_the_loop_next_to_nothing():
 
 
 def test_a_resumed_run_shows_what_was_done_before(tmp_path):
-    from .script import Script
+    from tests.report.script import Script
 
     script = Script()
     script.begin()

@@ -4,8 +4,7 @@ import pytest
 
 from reflact.report import describe
 from reflact.report.progress import RunProgress
-
-from .script import Script
+from tests.report.script import Script
 
 
 @pytest.fixture

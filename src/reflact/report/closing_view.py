@@ -18,6 +18,8 @@ from reflact.rundir.layout import RunLayout
 
 ROWS = (("initial", "baseline"), ("best", "best"), ("final", "final"))
 PARTS = ("selection", "test")
+CELLS = ("hard", "95%", "soft", "scored")
+SOFT = CELLS.index("soft")
 USAGE = ("calls", "failed_calls", "prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 WIDE = 110
 """Columns from which both splits stand side by side."""
@@ -91,27 +93,34 @@ def _evaluation(summary: SummaryView) -> Text:
 def _scores(summary: SummaryView, width: int) -> Table:
     """Return initial, best and final skill on both splits, side by side where there is room."""
     wide = width >= WIDE
+    rows = [(name, key, {part: _score_cells(summary.score(key, part)) for part in PARTS}) for name, key in ROWS]
+    if _same_skill(summary) or not any(any(cells) for cells in rows[-1][2].values()):
+        rows.pop()
+    # A column that says nothing is left out: soft scores of benchmarks without partial credit.
+    kept = [n for n in range(len(CELLS)) if n != SOFT or any(cells[part][n] for _, _, cells in rows for part in PARTS)]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("\nskill" if wide else "skill", no_wrap=True)
     if not wide:
         table.add_column("split")
     for part in PARTS if wide else ("",):
-        lead = f"{part}\n" if wide else ""
-        for name in ("hard", "95%", "soft", "scored"):
-            heading = (lead if name == "hard" else "\n" if wide else "") + name
-            table.add_column(heading, justify="left" if name == "95%" else "right", no_wrap=True)
-    for name, key in ROWS:
-        cells = {part: _score_cells(summary.score(key, part)) for part in PARTS}
-        if key == "final" and not any(any(row) for row in cells.values()):
-            continue
+        for n in kept:
+            above = (f"{part}\n" if n == 0 else "\n") if wide else ""
+            table.add_column(above + CELLS[n], justify="left" if CELLS[n] == "95%" else "right", no_wrap=True)
+    for name, key, cells in rows:
         origin = _origin(summary, key)
         named, style = f"{name}{f' ({origin})' if origin else ''}", "bold" if key == "best" else ""
+        first, second = ([cells[part][n] for n in kept] for part in PARTS)
         if wide:
-            table.add_row(named, *cells["selection"], *cells["test"], style=style)
+            table.add_row(named, *first, *second, style=style)
         else:
-            table.add_row(named, "selection", *cells["selection"], style=style)
-            table.add_row("", "test", *cells["test"], style=style)
+            table.add_row(named, PARTS[0], *first, style=style)
+            table.add_row("", PARTS[1], *second, style=style)
     return table
+
+
+def _same_skill(summary: SummaryView) -> bool:
+    best, final = summary.text("best", "skill_sha256"), summary.text("final", "skill_sha256")
+    return bool(best) and best == final
 
 
 def _score_cells(found: Score | None) -> list[str]:

@@ -39,9 +39,10 @@ class AsciiStream(io.TextIOBase):
 
 
 def speaks_utf8(stream: Any) -> bool:
-    """Whether a stream takes every character."""
+    """Whether a stream takes every character; one without an encoding holds text, not bytes."""
+    encoding = getattr(stream, "encoding", None)
     try:
-        return codecs.lookup(getattr(stream, "encoding", None) or "ascii").name.startswith("utf")
+        return encoding is None or codecs.lookup(encoding).name.startswith("utf")
     except LookupError:
         return False
 

@@ -105,8 +105,14 @@ class Tracker:
         self._seen: tuple[int, ...] = ()
 
     def line(self, now: float) -> RunLine:
-        """Look again."""
+        """Look again.
+
+        Raises:
+            OSError: The directory is gone or may not be read.
+        """
         view = self._look(now)
+        if not view.names:
+            raise FileNotFoundError(f"{self.root} is gone")
         if view.summary is None:
             self._read_on()
         line = _common(view, self._problem)
