@@ -23,7 +23,8 @@ def source(tmp_path: Path) -> Path:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    read: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    return read
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ import gzip
 import json
 import string
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -30,14 +31,14 @@ def write(folder: Path, text: str, name: str = "items.json") -> Path:
 
 @given(records, st.sampled_from([None, 0, 1, 4]))
 def test_an_array_reads_as_json_reads_it(
-    tmp_path_factory: pytest.TempPathFactory, wanted: list, indent: int | None
+    tmp_path_factory: pytest.TempPathFactory, wanted: list[Any], indent: int | None
 ) -> None:
     path = write(tmp_path_factory.getbasetemp(), json.dumps(wanted, indent=indent), "given.json")
     assert [fields.record for fields in read_records(path)] == wanted
 
 
 @given(records)
-def test_lines_read_as_json_reads_them(tmp_path_factory: pytest.TempPathFactory, wanted: list) -> None:
+def test_lines_read_as_json_reads_them(tmp_path_factory: pytest.TempPathFactory, wanted: list[Any]) -> None:
     text = "\n\n".join(json.dumps(record, ensure_ascii=False) for record in wanted)
     path = write(tmp_path_factory.getbasetemp(), text, "given.jsonl")
     assert [fields.record for fields in read_records(path)] == wanted

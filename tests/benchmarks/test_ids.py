@@ -17,7 +17,7 @@ PARTS = IdManifest(parts={Part.TRAIN: ("a",), Part.VAL: ("b",), Part.TEST: ("3",
 
 
 def test_the_three_forms_of_an_id_manifest(tmp_path: Path) -> None:
-    whole = {"train": ["a"], "val": [{"id": "b", "more": 1}], "test": [3, "d"]}
+    whole: dict[str, list[Any]] = {"train": ["a"], "val": [{"id": "b", "more": 1}], "test": [3, "d"]}
     assert read_ids(write_split(tmp_path / "folder", whole)) == PARTS
     assert read_ids(write_json(tmp_path / "items.json", whole)) == PARTS
     assert read_ids(write_json(tmp_path / "pool.json", ["a", {"id": 7}])) == IdManifest(pool=("a", "7"))

@@ -62,6 +62,12 @@ def test_a_missing_folder_names_the_command_that_makes_it(tmp_path: Path) -> Non
     )
 
 
+def test_the_command_follows_the_folder_s_name() -> None:
+    for name, options in {"2-1-7_seed43": " --split 2-1-7 --seed 43", "1shot": " --split 1shot", "mine": ""}.items():
+        with pytest.raises(DataError, match=rf"--source <file or folder>{options} --out no/{name}`"):
+            make("searchqa", split_dir=f"no/{name}").load()
+
+
 def test_a_missing_part_says_what_was_found(tmp_path: Path) -> None:
     write_split(tmp_path, {"train": [question("a")], "valid": [question("b")], "test": [question("c")]})
     with pytest.raises(DataError, match=r"has no folder 'val' \(found: test, train, valid\).*reflact splits make"):

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from reflact.benchmarks.prompts import Prompt, load_prompt, with_skill
@@ -23,7 +25,7 @@ def test_a_missing_value_is_an_error() -> None:
         Prompt("p", "1", "$context").fill()
 
 
-def test_a_file_without_version_is_refused(tmp_path: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "promptless_package" / "prompts"
     package.mkdir(parents=True)
     (package.parent / "__init__.py").write_text("", encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Any
 
 from reflact.benchmarks.files import read_json
 from reflact.benchmarks.records import ItemFormat, Record, read_part, refuse_overlaps
-from reflact.benchmarks.splits import NAMES
 from reflact.core.errors import DataError
 from reflact.core.names import Part
 
 MANIFEST = "split_manifest.json"
 MANIFEST_FORMAT = "reflact-split/1"
 _ITEMS = "items.json"
+# Folders are usually called by their split: `2-1-7`, `1shot`, `2-1-7_seed42`.
+_USUAL_NAME = re.compile(r"(\d+-\d+-\d+|1shot|10pct)(?:_seed(\d+))?")
 _SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
 
 
@@ -88,8 +90,10 @@ def write_folder(folder: Path, parts: Mapping[Part, Sequence[Record]], manifest:
 
 def how_to_make(name: str, folder: Path) -> str:
     """Return a sentence with the command that makes a split folder."""
-    # The usual folders are called by their split.
-    split = f" --split {folder.name}" if folder.name in NAMES else ""
+    usual = _USUAL_NAME.fullmatch(folder.name)
+    split = "" if usual is None else f" --split {usual.group(1)}"
+    if usual is not None and usual.group(2) is not None:
+        split += f" --seed {usual.group(2)}"
     return (
         f"Make it with `reflact splits make {name} --source <file or folder>{split} --out {folder}`, "
         "point env.split_dir at one that exists, or try the items that ship with reflact: env.sample=true"

@@ -38,7 +38,7 @@ def test_json_lines_plain_and_packed(tmp_path: Path) -> None:
 
 
 def test_the_collection_s_own_files_are_unfolded(tmp_path: Path) -> None:
-    lines = [{"header": {"dataset": "SearchQA", "split": "dev"}}]
+    lines: list[dict[str, Any]] = [{"header": {"dataset": "SearchQA", "split": "dev"}}]
     for row in ROWS:
         asked = [{"qid": row["key"], "question": row["question"], "answers": row["answers"], "detected_answers": []}]
         lines.append({"id": "ctx", "context": row["context"], "qas": asked})
