@@ -19,14 +19,11 @@ class Score:
 
 
 def extract(reply: str) -> str | None:
-    """Return the line of the record: the first tagged line, else the first line with text, without the tag."""
-    lines = [line.strip() for line in reply.splitlines() if line.strip()]
-    tagged = [line for line in lines if line.startswith(TAG)]
-    for line in tagged or lines:
-        answer = line.removeprefix(TAG).strip()
-        if answer:
-            return answer
-    return None
+    """Return the record's line: the first text after the first tag, or the first text where there is no tag."""
+    lines = [line.strip() for line in reply.splitlines()]
+    start = next((n for n, line in enumerate(lines) if line.startswith(TAG)), 0)
+    texts = (line.removeprefix(TAG).strip() for line in lines[start:])
+    return next((text for text in texts if text), None)
 
 
 def grade(answer: str, gold: str) -> Score:
