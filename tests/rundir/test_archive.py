@@ -5,13 +5,13 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.rundir.children import Child
-from tests.rundir.trees import abandoned, portrait, take
 
 from reflact.core.errors import Refused
 from reflact.core.names import RunState
 from reflact.rundir.archive import archive
 from reflact.rundir.view import find_runs, view_run
+from tests.rundir.children import Child
+from tests.rundir.trees import abandoned, portrait, take
 
 NOON = 1_767_268_800.0
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.rundir.children import Child
-from tests.rundir.trees import names
 
 from reflact.rundir.atomic import TEMPORARY_PREFIX, sweep_temporary, write_bytes, write_json, write_text
+from tests.rundir.children import Child
+from tests.rundir.trees import names
 
 
 @contextmanager

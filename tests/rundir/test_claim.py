@@ -8,13 +8,13 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.rundir.children import Child
-from tests.rundir.trees import abandoned, age_access_times, forge, names, portrait, take
 
 from reflact.core.errors import ConfigError, ExitCode, Refused
 from reflact.rundir import claim_files, claims, fsclock
 from reflact.rundir.claim import Claim, inspect
 from reflact.rundir.owner import this_process
+from tests.rundir.children import Child
+from tests.rundir.trees import abandoned, age_access_times, forge, names, portrait, take
 
 
 def refused(root: Path, **more: object) -> str:

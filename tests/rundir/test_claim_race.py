@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+
 from tests.rundir.children import Child
 from tests.rundir.trees import abandoned, names
 

@@ -5,10 +5,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.rundir.trees import names, portrait
 
 from reflact.rundir import fsclock
 from reflact.rundir.fsclock import file_system_now
+from tests.rundir.trees import names, portrait
 
 
 @pytest.fixture

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.rundir.children import Child
-from tests.rundir.test_atomic import file_size_limit
 
 from reflact.core.errors import DataError
 from reflact.rundir import jsonl
 from reflact.rundir.jsonl import JsonlWriter, Syncer, read_at, read_jsonl
+from tests.rundir.children import Child
+from tests.rundir.test_atomic import file_size_limit
+from tests.rundir.trees import MEMORY
 
-MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # fsync costs nothing there
 rows = st.lists(st.dictionaries(st.text(max_size=4), st.text(max_size=12) | st.integers() | st.none(), max_size=3))
 
 

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.rundir.trees import take
 
 from reflact.core.errors import Refused
 from reflact.rundir.archive import archive
 from reflact.rundir.atomic import write_json
 from reflact.rundir.view import find_runs, view_run
+from tests.rundir.trees import take
 
 NAMES = [
     b"with blanks ",

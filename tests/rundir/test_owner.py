@@ -5,9 +5,9 @@ import os
 from dataclasses import replace
 
 import pytest
-from tests.rundir.children import Child
 
 from reflact.rundir.owner import Process, is_gone, this_process
+from tests.rundir.children import Child
 
 
 def test_this_process_is_there_and_survives_json() -> None:

@@ -58,3 +58,34 @@ def test_a_failure_in_the_thread_reaches_the_run() -> None:
     assert file.synced.acquire(timeout=10)
     with pytest.raises(OSError, match="broken disk"):
         syncer.close()
+
+
+def test_a_flush_waits_for_the_sync_that_is_under_way() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    class Slow:
+        def sync(self) -> None:
+            begun.set()
+            assert go_on.wait(timeout=10)
+            done.append("synced")
+
+    syncer = Syncer(interval_s=0.001)
+    syncer.note(Slow())
+    assert begun.wait(timeout=10)
+    flush = threading.Thread(target=lambda: (syncer.flush(), done.append("flushed")))
+    flush.start()
+    go_on.set()
+    flush.join()
+    assert done == ["synced", "flushed"]
+    syncer.close()
+
+
+def test_one_broken_file_does_not_keep_the_others_from_the_disk() -> None:
+    syncer, broken, whole = Syncer(interval_s=3600), File(OSError(errno.EIO, "broken disk")), File()
+    syncer.note(broken)
+    syncer.note(whole)
+    with pytest.raises(OSError, match="broken disk"):
+        syncer.flush()
+    assert whole.count == 1
+    syncer.close()

@@ -4,8 +4,6 @@ import errno
 from pathlib import Path
 
 import pytest
-from tests.rundir.test_events import log
-from tests.rundir.trees import abandoned, age_access_times, portrait, take
 
 from reflact.core.events import Event, RunFinished, RunStarted, RunStopped, Warned
 from reflact.core.names import RunState
@@ -13,6 +11,8 @@ from reflact.rundir import view
 from reflact.rundir.atomic import write_json
 from reflact.rundir.refusal import ago, holds
 from reflact.rundir.view import find_runs, view_run
+from tests.rundir.test_events import log
+from tests.rundir.trees import abandoned, age_access_times, portrait, take
 
 STARTED = RunStarted("r", "b", "h", "s", "t", True, False, 1, "host", 1, 1)
 STOPPED = RunStopped("stopped", "budget", "budget reached")

@@ -11,6 +11,9 @@ from typing import Any
 from reflact.rundir.claim import Claim
 from reflact.rundir.quiet import read_quiet
 
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Folder of a file system where fsync costs nothing."""
+
 
 def take(root: Path, *, resume: bool = False, timeout_s: float = 300, heartbeat_s: float = 15, **more: Any) -> Claim:
     return Claim.take(root, resume=resume, timeout_s=timeout_s, heartbeat_s=heartbeat_s, **more)

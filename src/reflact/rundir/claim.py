@@ -74,18 +74,23 @@ class Claim:
             ConfigError: The directory cannot be made or written.
         """
         root = Path(os.path.abspath(root))  # noqa: PTH100 - `resolve` would follow links
-        claim = _adopt(root, heartbeat_s) if adopt else None
-        if claim is not None:
-            return claim
         try:
+            adopted = _adopt(root, heartbeat_s) if adopt else None
+            if adopted is not None:
+                return adopted
             number = _free_number(root, resume=resume, timeout_s=timeout_s, ignore=ignore)
             fd = create_claim(root, number, timeout_s, heartbeat_s)
         except FileExistsError:
             raise Refused(refusal(_settled_view(root))) from None
         except OSError as error:
             raise ConfigError(f"{shown(root)}: the directory cannot be claimed: {error.strerror}") from error
-        sweep_temporary(root)
-        return cls(root, number, fd, heartbeat_s)
+        claim = cls(root, number, fd, heartbeat_s)
+        try:
+            sweep_temporary(root)
+        except BaseException:
+            claim.release()
+            raise
+        return claim
 
     def check(self) -> None:
         """Make sure that the run is still this process's; to be called before every write.

@@ -24,6 +24,7 @@ class Syncer:
         self._interval_s = interval_s
         self._dirty: dict[Syncable, None] = {}
         self._state = threading.Condition()
+        self._syncing = threading.Lock()
         self._closed = False
         self._failure: OSError | None = None
         self._thread: threading.Thread | None = None
@@ -48,10 +49,10 @@ class Syncer:
             self._state.notify_all()
 
     def flush(self) -> None:
-        """Sync everything now (at a phase's end)."""
+        """Sync everything now (at a phase's end); what was noted before is on disk when this returns."""
+        self._sync_dirty()
         with self._state:
             self._raise_failure()
-        self._sync_dirty()
 
     def close(self) -> None:
         """Sync everything and end the thread; a second call does nothing."""
@@ -71,17 +72,18 @@ class Syncer:
                 self._state.wait_for(lambda: self._closed, self._interval_s)
                 if self._closed:
                     return
-            try:
-                self._sync_dirty()
-            except OSError as error:
-                with self._state:
-                    self._failure = error
+            self._sync_dirty()
 
     def _sync_dirty(self) -> None:
-        with self._state:
-            targets, self._dirty = list(self._dirty), {}
-        for target in targets:
-            target.sync()
+        with self._syncing:  # whoever flushes also waits for the sync that the thread is in
+            with self._state:
+                targets, self._dirty = list(self._dirty), {}
+            for target in targets:
+                try:
+                    target.sync()
+                except OSError as error:
+                    with self._state:
+                        self._failure = self._failure or error
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
