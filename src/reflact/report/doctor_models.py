@@ -53,6 +53,8 @@ def _check_role(config: Config, role: Role) -> Iterator[Check]:
     except CallError as error:
         yield _no_answer(name, where, error)
         return
+    for note in reply.notes:
+        yield warning(name, f"{where}: {clean(note, 600)}")
     took = duration(time.monotonic() - began) if time.monotonic() - began >= 1 else "under 1 s"
     if reply.text.strip():
         yield ok(name, f"{where} answers, {took}, {reply.usage.tokens} tokens")

@@ -1,0 +1,174 @@
+"""The doctor must find before a run what would spoil it, say what to do, and change nothing."""
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from reflact.cli.doctor import doctor
+from reflact.rundir.claim import Claim
+from reflact.testing import Fault, Reply, ScriptedServer
+
+QUIET = ["harness=rehearsal"]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, monkeypatch):
+    """A folder of its own, without keys in the environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+class Result:
+    """What the doctor said: its exit code and its lines as (level, name, message)."""
+
+    def __init__(self, code: int, output: str) -> None:
+        self.code = code
+        self.output = output
+        self.lines = [tuple(line.split(None, 2)) for line in output.splitlines()[:-1]]
+
+    def said(self, level: str, name: str) -> str:
+        return "\n".join(line[2] for line in self.lines if line[:2] == (level, name))
+
+
+def examine(*arguments: str) -> Result:
+    app = typer.Typer()
+    app.command()(doctor)
+    result = CliRunner().invoke(app, [*arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return Result(result.exit_code, result.output)
+
+
+def served(responder, *overrides: str, probe: int = 0) -> Result:
+    with ScriptedServer(responder) as server:
+        urls = [f"model.{role}_base_url={server.base_url}" for role in ("student", "teacher")]
+        return examine(*urls, *overrides, *(["--probe", str(probe)] if probe else []))
+
+
+def test_all_is_well(place):
+    result = examine(*QUIET)
+    assert result.code == 0, result.output
+    assert {line[0] for line in result.lines} == {"ok"}
+    assert result.output.rstrip().endswith("all is well")
+    assert "train 16, val 32, test 64" in result.said("ok", "data")
+    assert "2 epochs of 2 steps, batches of 8" in result.said("ok", "plan")
+    assert "edits a step at most: " in result.said("ok", "plan")
+    assert list(place.iterdir()) == [], "nothing is written"
+
+
+def test_a_wrong_key_is_named_and_nothing_else_is_tried():
+    result = examine("optimizer.learning_rat=8")
+    assert result.code == 2
+    assert "optimizer.learning_rate" in result.said("failed", "config")
+    assert {line[1] for line in result.lines} == {"python", "config"}
+
+
+def test_missing_services_are_told_with_the_ways_on():
+    result = examine()
+    assert result.code == 69
+    for role in ("student", "teacher"):
+        assert f"model.{role}_base_url=URL" in result.said("failed", role)
+    assert result.said("ok", "data"), "the other checks are made all the same"
+
+
+def test_missing_data_are_a_configuration_problem(place):
+    result = examine(*QUIET, "benchmark=docvqa", f"env.split_dir={place}/nowhere")
+    assert result.code == 2
+    assert result.said("failed", "data")
+
+
+def test_a_skill_that_is_not_there_is_named(place):
+    result = examine(*QUIET, f"env.skill_init={place}/none.md")
+    assert result.code == 2
+    assert "none.md" in result.said("failed", "data")
+
+
+def test_a_used_directory_is_refused_and_stays_as_it_is(place):
+    (place / "used").mkdir()
+    (place / "used" / "file").write_text("x")
+    result = examine(*QUIET, f"env.out_root={place}/used")
+    assert result.code == 73
+    assert "was refused" in result.said("failed", "directory")
+    assert [path.name for path in (place / "used").iterdir()] == ["file"]
+
+
+def test_a_run_that_may_be_continued_is_no_obstacle(place):
+    Claim.take(place / "run", resume=False, timeout_s=300, heartbeat_s=5).release()
+    (place / "run" / "config.json").write_text("{}")
+    assert examine(*QUIET, f"env.out_root={place}/run").code == 73
+    result = examine(*QUIET, f"env.out_root={place}/run", "run.resume=true")
+    assert "will be continued" in result.said("ok", "directory")
+
+
+def test_a_budget_that_lets_nothing_be_learnt_is_warned_of():
+    result = examine(*QUIET, "budget.max_tokens=1000")
+    assert result.code == 0
+    assert "budget.max_tokens=1000 lets about 0 of" in result.said("warning", "plan")
+
+
+def test_models_that_answer():
+    result = served(lambda _: Reply("ready"))
+    assert result.code == 0, result.output
+    assert "answers" in result.said("ok", "student") and "answers" in result.said("ok", "teacher")
+
+
+@pytest.mark.parametrize(
+    ("fault", "level", "code", "word"),
+    [
+        (Fault.http(401), "failed", 69, "Look at the key"),
+        (Fault.http(404), "failed", 69, "name of the model"),
+        (Fault.http(503), "failed", 69, "try again later"),
+        (Fault.http(429), "warning", 0, "no room now"),
+    ],
+)
+def test_models_that_do_not_answer_say_why(fault, level, code, word):
+    result = served(lambda _: fault)
+    assert result.code == code, result.output
+    assert word in result.said(level, "student")
+
+
+def test_an_empty_reply_is_pointed_at():
+    result = served(lambda _: Reply("", finish_reason="length"))
+    assert result.code == 0
+    assert "--probe" in result.said("warning", "student")
+
+
+def test_a_probe_finds_the_token_cap_that_eats_the_answers():
+    def cut(seen):
+        if "ready" in seen.text:
+            return Reply("ready")
+        return Reply("", finish_reason="length", completion_tokens=512, reasoning_tokens=512)
+
+    result = served(cut, "env.max_completion_tokens=512", probe=8)
+    assert result.code == 2
+    assert "8 of 8 replies empty, 8 cut at env.max_completion_tokens=512: raise it" in result.said("failed", "probe")
+
+
+def test_a_probe_measures_tokens_and_cost():
+    result = served(
+        lambda _: Reply("4 | knives | Santiago", prompt_tokens=90, completion_tokens=10),
+        "+pricing.models={gpt-5.5: {prompt: 1.0, completion: 10.0}}",
+        probe=4,
+    )
+    said = result.said("ok", "probe")
+    assert "4 items in" in said and "ok 4" in said
+    assert "100 tokens a row" in said
+    assert "at most about" in said and "$" in said
+
+
+def test_a_probe_is_not_made_where_a_model_is_missing():
+    result = examine("model.teacher_backend=template", "--probe", "2")
+    assert result.code == 69
+    assert "not made" in result.said("warning", "probe")
+
+
+def test_agents_need_their_program(monkeypatch, place):
+    monkeypatch.setenv("PATH", str(place))
+    result = examine("harness=codex_exec", "model.teacher_backend=template")
+    assert result.code == 69
+    assert "codex is not on PATH" in result.said("failed", "student")
+    program = place / "codex"
+    program.write_text("#!/bin/sh\necho codex-cli 9.9\n")
+    program.chmod(0o755)
+    assert "codex-cli 9.9" in examine("harness=codex_exec", "model.teacher_backend=template").said("ok", "student")
