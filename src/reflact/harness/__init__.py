@@ -1,0 +1,1 @@
+"""How a student does a task."""

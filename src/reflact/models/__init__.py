@@ -1,0 +1,1 @@
+"""Models: the chat protocol, backends, attempts, limits, slots, usage, prices, budgets."""
