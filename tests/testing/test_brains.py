@@ -158,6 +158,27 @@ class TestTeacher:
         reply = json.loads(Brain.of(KNOWN, RULES)(ask(("user", listing), schema=schema)).text)
         assert [(edit["content"], edit["sources"]) for edit in reply["edits"]] == [("- a", [0, 2]), ("- b", [1])]
 
+    def test_what_was_tried_before_is_not_taken_for_a_proposal(self) -> None:
+        tried = {"op": "append", "target": None, "content": "- tried"}
+        proposed = [{"number": n, **tried, "content": f"- new {n}", "support_count": 2} for n in range(2)]
+        prompt = "\n".join(json.dumps(change) for change in (tried, *proposed))
+        merged = {**EDIT, "properties": {**EDIT["properties"], "sources": a_list(NUMBER)}}
+        schema = an_object(reasoning=TEXT, edits=a_list(merged))
+        brain = Brain.of(KNOWN, RULES)
+        edits = json.loads(brain(ask(("user", prompt), schema=schema)).text)["edits"]
+        assert [(edit["content"], edit["sources"]) for edit in edits] == [("- new 0", [0]), ("- new 1", [1])]
+        assert json.loads(brain(ask(("user", prompt), schema=SCHEMAS["ranking"])).text)["indices"] == [0, 1]
+
+    def test_drafts_in_blocks_become_one_with_all_lessons(self) -> None:
+        drafts = "\n".join(
+            f'<data-1f name="draft {n}">\n# Skill\n- {rule.text}\n</data-1f>' for n, rule in enumerate(RULES)
+        )
+        prompt = f'<data-1f name="skill">\n# Skill\n\n- Old line.\n</data-1f>\n{drafts}'
+        schema = an_object(reasoning=TEXT, skill=TEXT, sources=a_list(NUMBER))
+        reply = json.loads(Brain.of(KNOWN, RULES)(ask(("user", prompt), schema=schema)).text)
+        assert reply["sources"] == [0, 1]
+        assert all(line in reply["skill"] for line in ("- Old line.", *(rule.text for rule in RULES)))
+
     def test_a_ranking_names_every_edit_shown(self) -> None:
         listing = json.dumps([{"op": "append", "target": None, "content": f"- {n}"} for n in range(5)])
         reply = json.loads(Brain.of(KNOWN, RULES)(ask(("user", listing), schema=SCHEMAS["ranking"])).text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import urllib.error
 
 import pytest
 
@@ -108,6 +109,18 @@ def test_a_taken_port_is_an_error() -> None:
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(OSError, match=str(port)):
             ScriptedServer(port=port).start()
+
+
+def test_a_service_can_go_and_come_back(fetch: Fetch) -> None:
+    with ScriptedServer() as server:
+        url = f"{server.base_url}/chat/completions"
+        fetch(url, chat("hi"))
+        server.stop()
+        with pytest.raises(urllib.error.URLError):
+            fetch(url, chat("hi"))
+        server.start()
+        assert fetch(url, chat("hi")).status == 200
+        assert len(server.log.calls) == 2
 
 
 def test_model_lists_need_no_responder(fetch: Fetch) -> None:

@@ -117,11 +117,12 @@ class ScriptedServer:
             raise ResponderFailed(f"the responder raised {self._errors[0]!r}") from self._errors[0]
 
     def start(self) -> None:
-        """Listen; return once connections are accepted.
+        """Listen; return once connections are accepted. A server that was stopped listens on its former port.
 
         Raises:
             OSError: The port is taken.
         """
+        self._started.clear()
         self._thread = threading.Thread(target=self._run, name="scripted-server", daemon=True)
         self._thread.start()
         self._started.wait()
