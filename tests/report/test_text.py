@@ -59,3 +59,18 @@ def test_an_unknown_price_is_never_a_zero():
 
 def test_ascii_terminals_get_one_character_for_one():
     assert text.to_ascii("a · b… ×3 é") == "a - b~ x3 ?"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (-3, "0 s ago"),
+        (59, "59 s ago"),
+        (60, "1 min ago"),
+        (7000, "117 min ago"),
+        (7300, "2 h ago"),
+        (260_000, "3 d ago"),
+    ],
+)
+def test_ages_have_one_unit(seconds, shown):
+    assert text.age(seconds) == shown

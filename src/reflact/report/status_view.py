@@ -12,7 +12,7 @@ from rich.text import Text
 from reflact.core.names import RunState
 from reflact.report.render import STATE_STYLES
 from reflact.report.status import RunLine, counts
-from reflact.report.text import clean, count, duration, money, plural, score, shorten
+from reflact.report.text import age, clean, count, duration, money, plural, score, shorten
 
 TROUBLES = 12
 """Runs whose trouble is told below the table."""
@@ -22,12 +22,16 @@ ORDER = ("running", "waiting", "stale", "failed", "stopped", "refused", "done", 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: the higher its rank, the sooner it is left out where there is no room."""
+    """A column: the higher its rank, the sooner it is left out where there is no room.
+
+    `least` is the width that it is taken to need, so that columns do not come and go while numbers grow.
+    """
 
     title: str
     rank: int
     cell: Callable[[RunLine], str]
     right: bool = False
+    least: int = 0
 
 
 def board(lines: Sequence[RunLine], width: int, max_rows: int = 0) -> RenderableType:
@@ -44,8 +48,10 @@ def board(lines: Sequence[RunLine], width: int, max_rows: int = 0) -> Renderable
     parts: list[RenderableType] = [_table(shown, width)]
     if len(shown) < len(lines):
         parts.append(Text(f"and {plural(len(lines) - len(shown), 'more run')}", style="dim"))
-    if not max_rows:
-        parts += _troubles(lines)
+    troubles = _troubles(lines)
+    # Each may take two lines of a terminal; a live view shows them where there is room.
+    if not max_rows or len(shown) + 2 * len(troubles) <= max_rows:
+        parts += troubles
     parts.append(_totals(lines))
     return Group(*parts)
 
@@ -69,11 +75,15 @@ def _fitting(cells: dict[str, list[str]], width: int) -> list[Column]:
     """Return the columns that fit into the width, leaving out whole ones by rank, and those that say nothing."""
     columns = [column for column in COLUMNS if any(cells[column.title]) or column.rank == 0]
     while width and len(columns) > 2:
-        wide = sum(max(map(len, [column.title, *cells[column.title]])) + 2 for column in columns) - 2
+        wide = sum(_width(column, cells) + 2 for column in columns) - 2
         if wide <= width:
             break
         columns.remove(max(columns, key=lambda column: column.rank))
     return columns
+
+
+def _width(column: Column, cells: dict[str, list[str]]) -> int:
+    return max(column.least, *map(len, [column.title, *cells[column.title]]))
 
 
 def _style(title: str, line: RunLine) -> str:
@@ -120,10 +130,6 @@ def _number(status: str) -> Callable[[RunLine], str]:
     return lambda line: str(line.rows[status]) if line.rows.get(status) else ""
 
 
-def _ago(age: float | None) -> str:
-    return "" if age is None else f"{duration(age)} ago"
-
-
 def _cost(line: RunLine) -> str:
     return money(line.cost_usd) if line.cost_usd is not None and line.tokens else ""
 
@@ -134,7 +140,7 @@ COLUMNS = (
     Column("valid", 3, _valid),
     Column("epoch", 11, lambda line: _part(line.epoch, line.epochs)),
     Column("step", 4, lambda line: _part(line.step, line.steps)),
-    Column("phase", 2, _phase),
+    Column("phase", 2, _phase, least=18),
     Column("waiting", 13, lambda line: clean(line.waiting, 44)),
     Column("selection", 1, _scores("")),
     Column("test", 6, _scores("test_")),
@@ -143,8 +149,8 @@ COLUMNS = (
     Column("timeout", 8, _number("timeout"), right=True),
     Column("refused", 12, _number("refused"), right=True),
     Column("error", 8, _number("error"), right=True),
-    Column("written", 9, lambda line: _ago(line.last_write_s), right=True),
-    Column("eta", 3, lambda line: "" if line.eta_s is None else duration(line.eta_s), right=True),
+    Column("written", 9, lambda line: age(line.last_write_s), right=True, least=10),
+    Column("eta", 3, lambda line: "" if line.eta_s is None else duration(line.eta_s), right=True, least=11),
     Column("tokens", 10, lambda line: count(line.tokens) if line.tokens else "", right=True),
     Column("cost", 10, _cost, right=True),
 )

@@ -81,6 +81,16 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 86400} d {whole % 86400 // 3600} h"
 
 
+def age(seconds: float | None) -> str:
+    """Return how long ago something was, in one unit: `12 s ago`, `7 min ago`, `3 h ago`, `2 d ago`."""
+    if seconds is None:
+        return ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size or (seconds >= size and unit == "min"):
+            return f"{seconds / size:.0f} {unit} ago"
+    return f"{max(seconds, 0):.0f} s ago"
+
+
 def money(usd: float | None) -> str:
     """Return US dollars; a price that is not known is a dash, never a zero."""
     if usd is None:
