@@ -16,23 +16,20 @@ from tests.rundir.trees import abandoned, portrait, take
 NOON = 1_767_268_800.0
 
 
-def without_root(tree: dict[str, tuple[object, ...]], root: Path) -> dict[str, tuple[object, ...]]:
-    """Paths from `root` on, with what a rename of it may not change: bytes and modification times."""
-    return {
-        str(Path(name).relative_to(root)): (values[0], values[1] if len(values) > 2 else None)
-        for name, values in tree.items()
-    }
+def kept(root: Path) -> dict[str, tuple[bytes | None, int]]:
+    """What a rename of `root` may not change: the paths below it, bytes and modification times."""
+    return {str(Path(name).relative_to(root)): (seen.data, seen.mtime_ns) for name, seen in portrait(root).items()}
 
 
 def test_a_run_is_moved_with_every_byte_and_a_note_beside_it(tmp_path: Path) -> None:
     root = abandoned(tmp_path / "run", age_s=400)
-    inode, before = root.stat().st_ino, without_root(portrait(root), root)
+    inode, before = root.stat().st_ino, kept(root)
     moved = archive(root, "wrong split", lambda: NOON)
     assert re.fullmatch(r"run-20260101T120000Z-[0-9a-f]{6}", moved.name)
     assert moved.parent == tmp_path / "archive"
     assert not root.exists()
     assert moved.stat().st_ino == inode
-    assert without_root(portrait(moved), moved) == before
+    assert kept(moved) == before
     note = json.loads((moved.parent / f"{moved.name}.json").read_bytes())
     assert note == {
         "archived_at": "2026-01-01T12:00:00+00:00",
@@ -73,7 +70,7 @@ def test_nobody_resumes_a_run_while_it_is_moved(tmp_path: Path, monkeypatch: pyt
 
 def test_a_directory_that_cannot_be_renamed_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = abandoned(tmp_path / "run", age_s=400)
-    before = without_root(portrait(root), root)
+    before = kept(root)
 
     def rename(self: Path, target: Path) -> Path:
         raise OSError(18, "Invalid cross-device link")
@@ -81,7 +78,7 @@ def test_a_directory_that_cannot_be_renamed_stays_as_it_was(tmp_path: Path, monk
     with monkeypatch.context() as patch, pytest.raises(Refused, match="cross-device"):
         patch.setattr(Path, "rename", rename)
         archive(root, "", lambda: NOON)
-    assert without_root(portrait(root), root) == before
+    assert kept(root) == before
     assert list((tmp_path / "archive").iterdir()) == []
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 from reflact.rundir.claim import Claim
-from reflact.rundir.quiet import read_quiet
 
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Folder of a file system where fsync costs nothing."""
@@ -30,23 +32,32 @@ def age_access_times(root: Path) -> None:
         os.utime(path, ns=(stat.st_mtime_ns - 10**9, stat.st_mtime_ns), follow_symlinks=False)
 
 
-def portrait(root: Path) -> dict[str, tuple[object, ...]]:
-    """Bytes and all three times, in ns, of a directory, its parent and all that is in it."""
-    seen: dict[str, tuple[object, ...]] = {}
-    for folder, folders, names in os.walk(root):
-        for name in [*folders, *names]:
-            path = Path(folder, name)
-            data = read_quiet(path) if path.is_file() and not path.is_symlink() else None
-            seen[str(path)] = (data, *_times(path))
-    # After the walk, which reads the folders themselves; only what changes a folder is compared.
-    for path in (root, *(Path(name) for name in list(seen) if Path(name).is_dir())):
-        seen[str(path)] = _times(path)[:2]
-    return seen
+@dataclass(frozen=True)
+class Seen:
+    data: bytes | None
+    mtime_ns: int
+    ctime_ns: int
+    atime_ns: int
 
 
-def _times(path: Path) -> tuple[int, int, int]:
-    stat = path.lstat()
-    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_atime_ns
+def portrait(root: Path) -> dict[str, Seen]:
+    """Bytes and all three times of a tree, taken without leaving a trace and without the code under test."""
+    stat = root.lstat()
+    data, below = None, {}
+    if S_ISDIR(stat.st_mode):
+        for name in _silently(root, os.O_DIRECTORY, os.listdir):
+            below.update(portrait(root / name))
+    elif S_ISREG(stat.st_mode):
+        data = _silently(root, 0, lambda fd: os.pread(fd, stat.st_size, 0))
+    return {str(root): Seen(data, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_atime_ns), **below}
+
+
+def _silently(path: Path, flags: int, read: Callable[[int], Any]) -> Any:
+    fd = os.open(path, os.O_RDONLY | os.O_NOATIME | flags)
+    try:
+        return read(fd)
+    finally:
+        os.close(fd)
 
 
 def forge(root: Path, number: int = 1, *, age_s: float = 0.0, **changes: Any) -> Path:
