@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import SearchPathQuery
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import Override
+from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+from reflact.config.axes import load_axes
 from reflact.config.check import check
 from reflact.config.errors import explain, unknown_key
 from reflact.config.keys import all_keys, sections
 from reflact.config.overrides import accepted
 from reflact.config.paths import conf_dir
+from reflact.config.repository import CachedLoader
 from reflact.config.schema import Config
 from reflact.config.store import register
 from reflact.core.errors import ConfigError
@@ -73,7 +75,8 @@ class Composer:
             if config_dir is not None:
                 anchor = SearchPathQuery(provider="schema", path=None)
                 path.prepend("command-line", f"file://{config_dir.absolute()}", anchor)
-            self._loader = ConfigLoaderImpl(path)
+            self._loader = CachedLoader(path)
+        self._ours_only = config_dir is None and config_name == CONFIG_NAME
         self._bases: dict[tuple[str, ...], DictConfig] = {}
 
     def raw(self, overrides: Sequence[str], *, mode: RunMode = RunMode.RUN) -> DictConfig:
@@ -103,21 +106,45 @@ class Composer:
         return config
 
     def _composed(self, overrides: Sequence[str]) -> DictConfig:
-        """Compose, taking what the choices of options alone imply from an earlier call where there was one."""
+        """Compose; what the choices of options alone give is taken from an earlier call where there was one."""
         with _LOCK, _version_base():
             parsed = OverridesParser.create().parse_overrides([accepted(line) for line in overrides])
             if any(item.is_sweep_override() or item.is_hydra_override() for item in parsed):
                 return self.raw(overrides)
-            groups = [item for item in parsed if self._is_group(item)]
-            key = tuple(item.input_line or "" for item in groups)
-            if key not in self._bases:
-                base = self.raw(key)
-                with open_dict(base):
-                    del base["hydra"]
-                self._bases[key] = base
-            node = copy.deepcopy(self._bases[key])
-            ConfigLoaderImpl._apply_overrides_to_config([item for item in parsed if item not in groups], node)
+            layers = self._layers(parsed)
+            groups = [item for item in parsed if self._is_group(item) and item.key_or_group not in layers]
+            node = copy.deepcopy(self._base(tuple(item.input_line or "" for item in groups)))
+            for sets in layers.values():
+                for key, value in sets.items():
+                    OmegaConf.update(node, key, value)
+            values = [item for item in parsed if not self._is_group(item)]
+            ConfigLoaderImpl._apply_overrides_to_config(values, node)
             return node
+
+    def _base(self, groups: tuple[str, ...]) -> DictConfig:
+        if groups not in self._bases:
+            base = self.raw(groups)
+            with open_dict(base):
+                del base["hydra"]
+            self._bases[groups] = base
+        return self._bases[groups]
+
+    def _layers(self, parsed: Sequence[Override]) -> dict[str, Mapping[str, Any]]:
+        """Return what chosen axes set, by group, in the order in which Hydra would merge their files.
+
+        They come last in the defaults list, so that a base without them and then their values is the same, and a plan
+        with every combination of them needs few bases. Anything unusual is left to Hydra.
+        """
+        chosen = {item.key_or_group: item for item in parsed if item.key_or_group.startswith("ablation/")}
+        plain = all(item.type is OverrideType.CHANGE and item.package is None for item in chosen.values())
+        once = len(chosen) == sum(item.key_or_group in chosen for item in parsed)
+        if not (plain and once and self._ours_only):
+            return {}
+        options = {
+            f"ablation/{axis.name}": {option.name: option.sets for option in axis.options} for axis in load_axes().axes
+        }
+        found = {group: options[group].get(str(chosen[group].value())) for group in options if group in chosen}
+        return {group: sets for group, sets in found.items() if sets is not None}
 
     def _is_group(self, override: Override) -> bool:
         return override.package is not None or self._loader.repository.group_exists(override.key_or_group)

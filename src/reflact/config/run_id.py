@@ -51,7 +51,7 @@ def _cover(changed: set[str], values: Mapping[str, Any], axes: Axes) -> Iterator
         (axis.group, option)
         for axis in axes.axes
         for option in axis.options
-        if not option.default and all(values[key] == value for key, value in option.sets.items())
+        if all(values[key] == value for key, value in option.sets.items())
     ]
     fitting.sort(key=lambda pair: -len(pair[1].sets))
     taken: set[str] = set()
