@@ -69,7 +69,8 @@ def test_early_rejection_decides_as_the_whole_evaluation_would(rows, order, metr
         bound = PrefixBound(current)
         indices = list(range(len(rows)))
         order.shuffle(indices)
-        rejected = any([bound.feed(index, candidate[index]) for index in indices])
+        fed = [bound.feed(index, candidate[index]) for index in indices]
+        rejected = any(fed)
         assert rejected == (not full)
         cuts.add(bound.decided_at)
     assert len(cuts) == 1, "where it is decided does not depend on the order of completion"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -114,7 +113,7 @@ def test_a_score_of_zero_survives_a_resume(tmp_path: Path) -> None:
     code, report = child(root, -1, *overrides)
     assert code == 0
     assert report["summary"]["baseline"]["selection"]["hard"] == 0.0
-    os.unlink(root / "summary.json")
+    (root / "summary.json").unlink()
     code, again = child(root, -1, *overrides, "run.resume=true")
     assert code == 0
     assert again["summary"]["baseline"] == report["summary"]["baseline"]

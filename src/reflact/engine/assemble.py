@@ -21,9 +21,9 @@ from reflact.harness.protocol import Harness
 from reflact.harness.registry import make_harness
 from reflact.models.backoff import RetryPolicy
 from reflact.models.caller import Caller
-from reflact.models.limits import Limiters, LimitKey, LocalLimiter
+from reflact.models.limits import Limiters, LocalLimiter
 from reflact.models.protocol import ChatModel, ModelInfo
-from reflact.models.registry import connect_role
+from reflact.models.registry import connect_role, limit_key
 from reflact.models.slots import Slots
 from reflact.optimizer.registry import TEMPLATE, make_teacher, teacher_prompts
 from reflact.optimizer.teacher import Teacher
@@ -80,9 +80,7 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
     )
     rewriter_model = _rewriter(config)
     rewriter = (
-        None
-        if rewriter_model is None
-        else _caller(config, desk, rewriter_model, Role.TEACHER, limiters, teacher_slots)
+        None if rewriter_model is None else _caller(config, desk, rewriter_model, Role.TEACHER, limiters, teacher_slots)
     )
     teacher = make_teacher(config, prepared.benchmark, caller, rewriter, desk.emit)
     info = teacher_model.info if teacher_model is not None else ModelInfo(TEMPLATE, TEMPLATE)
@@ -114,13 +112,14 @@ def _caller(
     return Caller(
         model,
         role,
-        limiter=limiters.of(LimitKey(model.info.endpoint, model.info.model)),
+        limiter=limiters.of(limit_key(config, role)),
         meter=desk.meter,
         policy=RetryPolicy.of(config.limits),
         emit=desk.emit,
         clock=time.monotonic,
         rng=Random(),
         slots=slots,
+        in_flight=config.env.workers if role is Role.STUDENT else config.gradient.analyst_workers,
     )
 
 

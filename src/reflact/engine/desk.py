@@ -7,7 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 from reflact.config.schema import Config
 from reflact.core.errors import ReflactError, Refused, Stopped
 from reflact.core.events import Emit, Event, RunStopped
-from reflact.core.names import RunState
+from reflact.core.names import Role, RunState
+from reflact.models.endpoints import resolve_endpoint
 from reflact.models.meter import Meter
 from reflact.rundir.claim import Claim
 from reflact.rundir.events import EventLog, read_events
@@ -48,9 +49,12 @@ class Desk:
 
 
 def secrets_of(config: Config) -> list[str]:
-    """Return the values of the environment variables that hold keys, so that they can be removed everywhere."""
-    names = [*_KEY_VARIABLES, config.model.teacher_api_key_env, config.model.student_api_key_env]
-    return [value for name in names if name and (value := os.environ.get(name))]
+    """Return the keys and passwords that this run may see, so that they can be removed everywhere."""
+    found = [value for name in _KEY_VARIABLES if (value := os.environ.get(name))]
+    for role in Role:
+        if getattr(config.model, f"{role}_backend") == "openai_chat":
+            found += resolve_endpoint(config, role, os.environ).secrets
+    return found
 
 
 @contextmanager
@@ -76,31 +80,42 @@ def opened(config: Config, claim: Claim, listeners: Sequence[Emit]) -> Iterator[
     earlier = read_events(layout.events)[0] if layout.events.exists() else []
     meter = Meter.of(config)
     meter.restore(earlier)
-    syncer = Syncer()
-    log = EventLog(layout.events, syncer, redactor, time.time)
-    hide = RedactingFilter(redactor)
-    handlers = logging.getLogger().handlers
-    for handler in handlers:
-        handler.addFilter(hide)
+    with ExitStack() as stack:
+        syncer = stack.enter_context(closing(Syncer()))
+        log = stack.enter_context(closing(EventLog(layout.events, syncer, redactor, time.time)))
+        stack.enter_context(_hidden(redactor))
+        emit = _emitter(claim, log, listeners)
+        try:
+            yield Desk(layout, claim, syncer, meter, emit, earlier)
+        except Refused:
+            raise
+        except BaseException as error:
+            emit(_ending(error))
+            raise
 
+
+def _emitter(claim: Claim, log: EventLog, listeners: Sequence[Emit]) -> Emit:
     def emit(event: Event) -> None:
         claim.check()  # nothing is written to a run that another process has taken over
         log(event)
         for listener in listeners:
             listener(event)
 
+    return emit
+
+
+@contextmanager
+def _hidden(redactor: Redactor) -> Iterator[None]:
+    """Keep secrets out of log files while the block runs."""
+    hide = RedactingFilter(redactor)
+    handlers = list(logging.getLogger().handlers)
+    for handler in handlers:
+        handler.addFilter(hide)
     try:
-        yield Desk(layout, claim, syncer, meter, emit, earlier)
-    except Refused:
-        raise
-    except BaseException as error:
-        emit(_ending(error))
-        raise
+        yield
     finally:
         for handler in handlers:
             handler.removeFilter(hide)
-        log.close()
-        syncer.close()
 
 
 def _ending(error: BaseException) -> RunStopped:

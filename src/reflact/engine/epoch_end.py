@@ -107,7 +107,9 @@ async def _slow_update(end: _EpochEnd) -> None:
     if text is not None and 0 < limit < len(text):
         text, cause = None, "too_long"
     judgement = await _judge_update(end, text, SLOW, forced=bench.config.optimizer.slow_update_gate == "forced")
-    record = _record(end, SLOW, text, judgement, Proposal(text, None, None, detail={"cause": cause}))
+    record = _record(
+        end, SLOW, comparison.current_skill, text, judgement, Proposal(text, None, None, detail={"cause": cause})
+    )
     record["pairs"] = _pair_counts(comparison)
     write_json(folder.slow_result, {**record, "content": written.content, "reasoning": written.reasoning})
     _commit(end, SLOW, record)
@@ -158,7 +160,7 @@ async def _meta_reflect(end: _EpochEnd) -> None:
     proposal = Proposal(
         text, None, cap, len(done.changes), len(changes), bodies, edit_statuses(applied), detail={"cause": done.cause}
     )
-    record = _record(end, REVIEW, text, judgement, proposal)
+    record = _record(end, REVIEW, subject.skill, text, judgement, proposal)
     if done.summary is not None:
         state.meta_summary = done.summary
     write_json(folder.meta_reflect_result, {**record, "meta_summary": state.meta_summary})
@@ -172,14 +174,16 @@ def _pair_counts(comparison: Comparison) -> dict[str, int]:
     return counts
 
 
-def _record(end: _EpochEnd, kind: str, text: str | None, judgement: Judgement, proposal: Proposal) -> dict[str, Any]:
+def _record(
+    end: _EpochEnd, kind: str, before: str, text: str | None, judgement: Judgement, proposal: Proposal
+) -> dict[str, Any]:
     return {
         "kind": kind,
         "epoch": end.state.epoch,
         "step": end.state.step,
         "action": judgement.action.value,
         "edits": edits_part(proposal),
-        "candidate": candidate_part(end.bench, text, judgement),
+        "candidate": candidate_part(end.bench, before, text, judgement),
         "gate": dict(judgement.gate),
         **standing(end.state),
     }

@@ -39,12 +39,13 @@ def evaluate(config: Config, *, claim: Claim | None = None, listeners: Sequence[
     """
     root = Path(config.env.out_root)
     prepared = preflight(config, root, skill=skill_name(config))
-    with claimed(config, root, claim) as owned:
-        done = finished(RunLayout(owned.root))
-        if done is not None:
-            return done
-        with opened(config, owned, listeners) as desk:
-            return run_interruptibly(lambda: _evaluate(desk, prepared))
+    done = finished(RunLayout(root)) if config.run.resume else None
+    if done is not None:
+        if claim is not None:
+            claim.release()
+        return done
+    with claimed(config, root, claim) as owned, opened(config, owned, listeners) as desk:
+        return run_interruptibly(lambda: _evaluate(desk, prepared))
 
 
 def skill_name(config: Config) -> str:

@@ -33,7 +33,7 @@ def step_record(bench: Workbench, state: TrainingState, work: StepWork) -> dict[
         "rollout": rollout_part(work.rollout),
         "reflect": reflect_part(work.analyses),
         "edits": edits_part(work.proposal),
-        "candidate": candidate_part(bench, work.proposal.text, work.judgement),
+        "candidate": candidate_part(bench, work.before, work.proposal.text, work.judgement),
         "gate": dict(work.judgement.gate),
         **standing(state),
     }
@@ -87,8 +87,8 @@ def edits_part(proposal: Proposal) -> dict[str, Any]:
     }
 
 
-def candidate_part(bench: Workbench, text: str | None, judgement: Judgement) -> dict[str, Any] | None:
-    """Return what is known of a candidate; None if there was none."""
+def candidate_part(bench: Workbench, before: str, text: str | None, judgement: Judgement) -> dict[str, Any] | None:
+    """Return what is known of a candidate that was made from `before`; None if there was none."""
     if text is None:
         return None
     golds = [gold for item in bench.items(Part.TRAIN) for gold in item.gold]
@@ -97,7 +97,7 @@ def candidate_part(bench: Workbench, text: str | None, judgement: Judgement) -> 
         "chars": len(text),
         "score": judgement.score,
         "selection": judgement.scores.to_json() if judgement.scores else None,
-        "flags": flag_skill(text, golds, before=bench.initial_skill),
+        "flags": flag_skill(text, golds, before=before),
     }
 
 

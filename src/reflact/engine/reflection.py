@@ -54,7 +54,7 @@ class Reflection:
         self._folder = folder
         self._journal = bench.journal(folder.path)
         self._on_success = on_success
-        self._tasks: list[tuple[tuple[int, str], asyncio.Task[AnalysisRecord]]] = []
+        self._tasks: list[tuple[tuple[int, object], asyncio.Task[AnalysisRecord]]] = []
         self._prefixes: list[_Prefix] = []
         start = 0
         for number, batch in enumerate(batches):
@@ -91,7 +91,7 @@ class Reflection:
             return  # nothing could be applied, so nothing is asked
         for minibatch in minibatches:
             task = self._group.create_task(self._analyse(minibatch))
-            self._tasks.append(((number, minibatch.name), task))
+            self._tasks.append(((number, minibatch.place), task))
 
     async def _analyse(self, minibatch: Minibatch) -> AnalysisRecord:
         record = await analyse(minibatch, self._context, self._bench.teacher, self._journal)

@@ -43,12 +43,13 @@ def train(config: Config, *, claim: Claim | None = None, listeners: Sequence[Emi
     """
     root = Path(config.env.out_root)
     prepared = preflight(config, root)
-    with claimed(config, root, claim) as owned:
-        done = finished(RunLayout(owned.root))
-        if done is not None:
-            return done
-        with opened(config, owned, listeners) as desk:
-            return run_interruptibly(lambda: _train(desk, prepared))
+    done = finished(RunLayout(root)) if config.run.resume else None
+    if done is not None:
+        if claim is not None:
+            claim.release()
+        return done
+    with claimed(config, root, claim) as owned, opened(config, owned, listeners) as desk:
+        return run_interruptibly(lambda: _train(desk, prepared))
 
 
 def finished(layout: RunLayout) -> Summary | None:
@@ -120,9 +121,13 @@ def _started(desk: Desk, prepared: Prepared, record: Mapping[str, Any]) -> RunSt
             "train": schedule.train_size,
             "selection": _bounded(sizes[Part.VAL], config.evaluation.sel_env_num) * config.evaluation.gate_repeats,
             "test": _bounded(sizes[Part.TEST], config.evaluation.test_env_num) if config.evaluation.eval_test else 0,
-            "slow": 2 * min(config.optimizer.slow_update_samples, schedule.train_size),
+            "slow": 2 * min(config.optimizer.slow_update_samples, schedule.train_size) if _compares(config) else 0,
         },
     )
+
+
+def _compares(config: Config) -> bool:
+    return config.optimizer.use_slow_update or config.optimizer.use_meta_skill
 
 
 def _bounded(size: int, bound: int) -> int:

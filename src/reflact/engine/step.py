@@ -34,6 +34,7 @@ class StepWork:
 
     epoch: int
     step: int
+    before: str
     batches: Sequence[MicroBatch]
     rollout: Evaluation
     analyses: Sequence[AnalysisRecord]
@@ -50,7 +51,7 @@ async def run_step(bench: Workbench, state: TrainingState, history: History, tes
     rollout, analyses = await _rollout_and_reflect(bench, state, step, batches, context, test)
     proposal = await propose(bench, state, step, rollout, analyses, context, history)
     judgement = await _gate(bench, state, step, proposal)
-    work = StepWork(state.epoch, step, batches, rollout, analyses, proposal, judgement)
+    work = StepWork(state.epoch, step, context.skill, batches, rollout, analyses, proposal, judgement)
     _commit(bench, state, history, work)
 
 

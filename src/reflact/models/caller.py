@@ -14,6 +14,7 @@ from reflact.core.events import CallFailed, CallFinished, CallRetried, Emit, War
 from reflact.core.names import Role
 from reflact.core.usage import Usage
 from reflact.models.backoff import RetryPolicy
+from reflact.models.breaker import Breaker
 from reflact.models.hedge import Latencies, race
 from reflact.models.limits import Limiter
 from reflact.models.meter import Meter, MeterKey
@@ -69,6 +70,7 @@ class Caller:
         clock: Monotonic seconds.
         rng: Source of the jitter of pauses.
         slots: A slot is held during a call; None where the caller's caller holds one.
+        in_flight: Calls that may be in flight at once; that many failures may have one passing cause.
         sleep: Waits.
     """
 
@@ -84,6 +86,7 @@ class Caller:
         clock: Callable[[], float],
         rng: Random,
         slots: Slots | None = None,
+        in_flight: int = 1,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.model = model
@@ -96,6 +99,8 @@ class Caller:
         self._rng = rng
         self._slots = slots
         self._sleep = sleep
+        where = f" at {model.info.endpoint}" if model.info.endpoint else ""
+        self._breaker = Breaker(f"the {role}'s model {model.info.model}{where}", in_flight, policy, clock, sleep)
         self._latencies = Latencies(policy.hedge_after)
 
     async def ask(
@@ -124,7 +129,6 @@ class Caller:
             Unavailable: Every other call would fail in the same way.
             Stopped: The budget is spent.
         """
-        call = _Call(request, MeterKey(self.role.value, self.model.info.model, str(stage), str(phase)), deadline)
         key = MeterKey(self.role.value, self.model.info.model, str(stage), str(phase))
         call = _Call(request, key, deadline)
         async with nullcontext() if self._slots is None else self._slots.hold(priority):
@@ -145,12 +149,28 @@ class Caller:
 
     async def _attempt(self, call: _Call) -> ChatReply:
         self.meter.check()
-        async with AsyncExitStack() as stack:
-            with call.waiting():
-                call.wait_s += await stack.enter_async_context(self._limiter.permit(_tokens_asked(call.request)))
-            self.meter.check()  # others may have spent the rest meanwhile
-            call.attempt += 1
-            return await self._send(call, call.bounded())
+        began = self.clock()
+        with call.waiting():
+            probe = await self._breaker.admit()
+        call.wait_s += self.clock() - began
+        try:
+            async with AsyncExitStack() as stack:
+                with call.waiting():
+                    call.wait_s += await stack.enter_async_context(self._limiter.permit(_tokens_asked(call.request)))
+                self.meter.check()  # others may have spent the rest meanwhile
+                call.attempt += 1
+                reply = await self._send(call, call.bounded())
+        except CallError as error:
+            if error.failure.retryable:
+                self._breaker.failed(error, probe)
+            else:
+                self._breaker.answered(probe)
+            raise
+        except BaseException:  # cancelled, or the budget is spent: nothing is known of the service
+            self._breaker.abandoned(probe)
+            raise
+        self._breaker.answered(probe)
+        return reply
 
     async def _send(self, call: _Call, request: ChatRequest) -> ChatReply:
         key = (call.key.stage, call.key.phase)

@@ -1,0 +1,122 @@
+"""Notices that a service answers nobody, so that a run stops after a few calls and not after the whole split.
+
+As long as anything is answered, every call goes on by itself. After a streak of failures without a single answer in
+between, calls go one at a time: the one that goes first asks for all the others, which wait (waiting is not counted
+against an item's time). An answer lets everybody go on; if none comes, the run stops and can be resumed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from reflact.core.errors import Stopped
+from reflact.core.names import StopCause
+from reflact.models.backoff import RetryPolicy
+from reflact.models.protocol import CallError, Failure
+
+_FEWEST = 8
+_RATE_WINDOW_S = 65.0
+"""Providers count requests by the minute: a 429 that lasts longer than this is no passing burst."""
+
+
+class Breaker:
+    """One for each role's model.
+
+    Args:
+        who: Named in the message (`the student's model gpt-5.5 at https://...`).
+        slots: Calls that may be in flight; that many failures may come from one hiccup.
+        policy: Attempts and pauses.
+        clock: Monotonic seconds.
+        sleep: Waits.
+    """
+
+    def __init__(
+        self,
+        who: str,
+        slots: int,
+        policy: RetryPolicy,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._who = who
+        self._threshold = max(_FEWEST, slots)
+        self._policy = policy
+        self._clock = clock
+        self._sleep = sleep
+        self._streak = 0
+        self._opened_at: float | None = None
+        self._probes = 0
+        self._probing = False
+        self._next_at = 0.0
+        self._changed = asyncio.Event()
+        self._stop: Stopped | None = None
+
+    async def admit(self) -> bool:
+        """Wait for leave to make an attempt; returns whether it is made for all the others.
+
+        Raises:
+            Stopped: The service answers nobody.
+        """
+        while True:
+            if self._stop is not None:
+                raise Stopped(self._stop.cause, str(self._stop))
+            if self._opened_at is None:
+                return False
+            if not self._probing:
+                return await self._begin_probe()
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _begin_probe(self) -> bool:
+        self._probing = True
+        try:
+            await self._sleep(max(0.0, self._next_at - self._clock()))
+        except BaseException:  # above all a cancellation: somebody else must ask now
+            self.abandoned(True)
+            raise
+        return True
+
+    def abandoned(self, probe: bool) -> None:
+        """The attempt ended without telling anything (it was cancelled)."""
+        if probe:
+            self._probing = False
+            self._changed.set()
+
+    def answered(self, probe: bool) -> None:
+        """The service said something about this call: it is alive."""
+        self._streak, self._probes, self._opened_at = 0, 0, None
+        self.abandoned(probe)
+        self._changed.set()
+
+    def failed(self, error: CallError, probe: bool) -> None:
+        """An attempt met with silence or refusal that has nothing to do with the call itself."""
+        self._streak += 1
+        now = self._clock()
+        if probe:
+            self._probes += 1
+            self._next_at = now + self._pause_s(error)
+            self._give_up(error, now)
+        elif self._opened_at is None and self._streak >= self._threshold:
+            self._opened_at, self._probes = now, 0
+            self._next_at = now + self._pause_s(error)
+        self.abandoned(probe)
+
+    def _pause_s(self, error: CallError) -> float:
+        if error.retry_after_s is not None:
+            return min(error.retry_after_s, self._policy.max_retry_after_s)
+        return float(min(self._policy.max_backoff_s, self._policy.backoff_s * 2.0**self._probes))
+
+    def _give_up(self, error: CallError, now: float) -> None:
+        assert self._opened_at is not None or self._probes >= 1
+        since = now - (self._opened_at if self._opened_at is not None else now)
+        limited = error.failure is Failure.RATE_LIMIT
+        if self._probes < self._policy.attempts(error.failure) or (limited and since < _RATE_WINDOW_S):
+            return
+        advice = (
+            "Lower env.workers, set limits.requests_per_minute, or wait" if limited else "Check the service"
+        ) + ", then go on with run.resume=true"
+        self._stop = Stopped(
+            StopCause.RATE_LIMIT if limited else StopCause.ERRORS,
+            f"{self._who} has answered none of the last {self._streak} attempts (last: {error.cause}: {error}). {advice}",
+        )
