@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from urllib.parse import quote
 
 from reflact.core.types import Json
@@ -19,6 +20,9 @@ MARK = "[redacted]"
 
 _SHORTEST = 6
 """Values shorter than this are words or placeholders (`none`, `EMPTY`); removing them would wreck ordinary text."""
+
+_REMEMBERED = 4096  # results for short texts that are kept
+_SHORT = 80  # characters; names of fields, statuses and models, which every event repeats
 
 _URL = re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>`\\]+")
 _SECRET_FIELD = re.compile(
@@ -61,6 +65,9 @@ class Redactor:
         # Longest first: a secret that contains another one goes as a whole.
         values = sorted((secret for secret in known if len(secret) >= _SHORTEST), key=lambda s: (-len(s), s))
         self._known = re.compile("|".join(map(re.escape, values))) if values else None
+        # A run writes two events a call, and the patterns would look at the same few words in each of them.
+        self._remembered = lru_cache(_REMEMBERED)(self._log_text)
+        self._is_secret = lru_cache(_REMEMBERED)(_names_a_secret)
 
     def exact(self, text: str) -> str:
         """Return the text without the known secrets."""
@@ -68,6 +75,9 @@ class Redactor:
 
     def log_text(self, text: str) -> str:
         """Return the text without known secrets, what looks like one, and the private parts of URLs."""
+        return self._remembered(text) if len(text) <= _SHORT else self._log_text(text)
+
+    def _log_text(self, text: str) -> str:
         text = self.exact(text)
         text = _URL.sub(lambda match: clean_url(match[0]), text)
         text = _SCHEME.sub(rf"\g<1>{MARK}", text)
@@ -81,7 +91,7 @@ class Redactor:
 
     def log_json(self, value: Json) -> Json:
         """Return the value with `log_text` applied to every text in it; fields named like a secret lose their text."""
-        return _walk(value, self.log_text, lambda name: _SECRET_FIELD.search(name) is not None)
+        return _walk(value, self.log_text, self._is_secret)
 
 
 class RedactingFilter(logging.Filter):
@@ -132,6 +142,10 @@ def _walk(value: Json, text: Callable[[str], str], secret: Callable[[str], bool]
             for name, item in value.items()
         }
     return value
+
+
+def _names_a_secret(name: str) -> bool:
+    return _SECRET_FIELD.search(name) is not None
 
 
 def _is_value(text: str) -> bool:
