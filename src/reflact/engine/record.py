@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reflact.core.hashing import text_digest
 from reflact.core.names import Part
+from reflact.engine.deep import DeepReflection
 from reflact.engine.evaluation import Evaluation
 from reflact.engine.judge import Judgement
 from reflact.engine.proposal import Proposal
@@ -32,6 +33,7 @@ def step_record(bench: Workbench, state: TrainingState, work: StepWork) -> dict[
         "batch_seeds": [batch.seed for batch in work.batches],
         "rollout": rollout_part(work.rollout),
         "reflect": reflect_part(work.analyses),
+        **deep_part(work.deep),
         "edits": edits_part(work.proposal),
         "candidate": candidate_part(bench, work.before, work.proposal.text, work.judgement),
         "gate": dict(work.judgement.gate),
@@ -72,6 +74,13 @@ def reflect_part(analyses: Sequence[AnalysisRecord]) -> dict[str, Any]:
         "failed": {record.name: record.cause for record in analyses if record.cause is not None},
         "failure_types": kinds,
     }
+
+
+def deep_part(deep: DeepReflection | None) -> dict[str, Any]:
+    """Return what was done again; nothing where deep reflect is off."""
+    if deep is None:
+        return {}
+    return {"deep_reflect": {"items": list(deep.items), "cause": deep.diagnosis.cause}}
 
 
 def edits_part(proposal: Proposal) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from reflact.core.events import Decision
 from reflact.core.names import Action, Part, Phase, Stage
 from reflact.engine.batches import MicroBatch
+from reflact.engine.deep import DeepReflection, deep_reflect
 from reflact.engine.edit_budget import analyst_cap
 from reflact.engine.evaluation import Evaluation, Plan, Trial
 from reflact.engine.final import BackgroundTest
@@ -18,6 +19,7 @@ from reflact.engine.judge import Candidate, Judgement, judge
 from reflact.engine.proposal import Proposal, propose
 from reflact.engine.record import step_record
 from reflact.engine.reflection import Reflection
+from reflact.engine.speculation import Speculation, adopt_leftover, speculating
 from reflact.engine.state import TrainingState
 from reflact.engine.workbench import Workbench
 from reflact.optimizer.buffer import buffer_entry
@@ -38,6 +40,7 @@ class StepWork:
     batches: Sequence[MicroBatch]
     rollout: Evaluation
     analyses: Sequence[AnalysisRecord]
+    deep: DeepReflection | None
     proposal: Proposal
     judgement: Judgement
 
@@ -47,12 +50,35 @@ async def run_step(bench: Workbench, state: TrainingState, history: History, tes
     step = state.step + 1
     index = state.step % bench.schedule.steps_per_epoch
     batches = bench.schedule.step(state.epoch, index)
+    trials = _trials(bench, batches)
     context = step_context(bench, state, step)
+    adopt_leftover(bench, step, context.skill, trials)
     rollout, analyses = await _rollout_and_reflect(bench, state, step, batches, context, test)
+    deep = None
+    if bench.config.gradient.use_deep_reflect and context.cap != 0:
+        deep = await deep_reflect(bench, state.epoch, step, trials, rollout, context)
+        analyses = [*analyses, *deep.records]
     proposal = await propose(bench, state, step, rollout, analyses, context, history)
-    judgement = await _gate(bench, state, step, proposal)
-    work = StepWork(state.epoch, step, context.skill, batches, rollout, analyses, proposal, judgement)
+    async with speculating(_speculation(bench, state, step, proposal)) as verdict:
+        judgement = await _gate(bench, state, step, proposal)
+        verdict.append(judgement)
+    work = StepWork(state.epoch, step, context.skill, batches, rollout, analyses, deep, proposal, judgement)
     _commit(bench, state, history, work)
+
+
+def _trials(bench: Workbench, batches: Sequence[MicroBatch]) -> tuple[Trial, ...]:
+    train = bench.items(Part.TRAIN)
+    return tuple(Trial(train[i], batch.seed) for batch in batches for i in batch.indices)
+
+
+def _speculation(bench: Workbench, state: TrainingState, step: int, proposal: Proposal) -> Speculation | None:
+    """Start the next step's rollout if this one's candidate may be rejected; never across an epoch's end."""
+    index = step % bench.schedule.steps_per_epoch
+    if not (bench.config.train.speculate and bench.config.evaluation.use_gate) or index == 0:
+        return None
+    if proposal.text is None or bench.skill_key(proposal.text) == bench.skill_key(state.current.text):
+        return None
+    return Speculation(bench, state, step + 1, _trials(bench, bench.schedule.step(state.epoch, index)))
 
 
 def step_context(bench: Workbench, state: TrainingState, step: int) -> StepContext:
@@ -77,13 +103,12 @@ async def _rollout_and_reflect(
 ) -> tuple[Evaluation, Sequence[AnalysisRecord]]:
     """Roll the batch out; each minibatch is reflected on as soon as its members are known."""
     folder = bench.layout.step(step).rollout
-    train = bench.items(Part.TRAIN)
     bench.forecast.rollout(TEACHER_CALLS)
     async with asyncio.TaskGroup() as group:
         reflection = Reflection(bench, group, context, batches, bench.layout.step(step), test.teacher_works)
         rollout = await bench.evaluator.evaluate(
             Plan(
-                trials=tuple(Trial(train[i], batch.seed) for batch in batches for i in batch.indices),
+                trials=_trials(bench, batches),
                 skill=state.current.text,
                 part=Part.TRAIN,
                 stage=Stage.ROLLOUT,
