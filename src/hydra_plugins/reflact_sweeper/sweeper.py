@@ -4,7 +4,6 @@ Hydra runs this module before it enters it into `sys.modules`, where dataclasses
 strings: so there is no `from __future__ import annotations` here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,17 +27,16 @@ class ReflactSweeper(BasicSweeper):
     """Hydra's grid, with every job checked, named and given a free directory before the first one starts."""
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Run the sweep."""
-        from reflact.sweep.jobs import prepare
+        """Run the sweep and return what its jobs returned, in batches."""
+        from reflact.sweep.jobs import finish, prepare, record
 
-        assert self.config is not None and self.hydra_context is not None
-        self._extra = prepare(self.config, [*self._parse_config(), *arguments], self.hydra_context.config_loader)
-        self._given = 0
-        return super().sweep(arguments)
-
-    def get_job_batch(self) -> Sequence[Sequence[str]]:
-        """Return the next jobs with the overrides that name their directories."""
-        batch = super().get_job_batch()
-        extra = self._extra[self._given : self._given + len(batch)]
-        self._given += len(batch)
-        return [[*job, *more] for job, more in zip(batch, extra, strict=True)]
+        assert self.config is not None and self.hydra_context is not None and self.launcher is not None
+        jobs = prepare(self.config, [*self._parse_config(), *arguments], self.hydra_context.config_loader)
+        record(self.config)
+        batches: list[Any] = []
+        begun = 0
+        for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
+            batches.append(self.launcher.launch(batch, initial_job_idx=begun))
+            begun += len(batch)
+        finish([job for batch in batches for job in batch])
+        return batches

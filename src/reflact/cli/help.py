@@ -81,7 +81,7 @@ def _row(name: str, options: Sequence[str]) -> str:
 
 def _config_dirs(arguments: Sequence[str]) -> list[Path]:
     found = []
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
+    for argument, following in zip(arguments, [*arguments[1:], ""], strict=False):
         if argument in ("--config-dir", "-cd"):
             found.append(Path(following))
         elif argument.startswith("--config-dir="):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from reflact import __version__
 from reflact.cli.errors import say
 from reflact.config.check import check
 from reflact.config.compose import typed
@@ -30,8 +32,9 @@ log = logging.getLogger(__name__)
 def perform(program: str, node: DictConfig, work: Work) -> float:
     """Run one job and return its score.
 
-    In a sweep whatever goes wrong is raised, so that Hydra records the job as failed and goes on. A single run ends
-    the program: with a message and its code if the error is one of ours, with a traceback and 1 if it is a bug.
+    In a sweep whatever goes wrong is said at once and raised, so that Hydra records the job as failed and goes on. A
+    single run ends the program: with a message and its code if the error is one of ours, with a traceback and 1 if it
+    is a bug.
 
     Args:
         program: `reflact-train` or `reflact-eval`.
@@ -47,22 +50,24 @@ def perform(program: str, node: DictConfig, work: Work) -> float:
         # Several displays would write over each other.
         config.display.mode = "off" if config.display.mode == "auto" else config.display.mode
     try:
-        return _claimed(config, whole, work, many)
+        return _claimed(program, config, whole, work, many)
     except ReflactError as error:
         log.error("%s", error)
         if many:
+            say(program, f"{config.env.out_root}: {error}")
             raise
         say(program, _message(program, whole, config, error))
         raise SystemExit(int(error.exit_code)) from None
-    except Exception:
+    except Exception as error:
         log.exception("unexpected error")
         if many:
+            say(program, f"{config.env.out_root}: failed: {type(error).__name__}: {error}")
             raise
         traceback.print_exc()
         raise SystemExit(int(ExitCode.BUG)) from None
 
 
-def _claimed(config: Config, whole: DictConfig, work: Work, many: bool) -> float:
+def _claimed(program: str, config: Config, whole: DictConfig, work: Work, many: bool) -> float:
     name = str(whole.hydra.job.name)
     if many:
         claim = begin(config, evaluation=name == EVALUATION)
@@ -72,9 +77,13 @@ def _claimed(config: Config, whole: DictConfig, work: Work, many: bool) -> float
     with claim:
         if many:
             _record(whole, Path(config.env.out_root))
+        log.info("%s %s in %s", program, __version__, claim.root)
+        log.info("overrides: %s", shlex.join(map(str, whole.hydra.overrides.task)))
         for warning in check(config):
             log.warning("%s", warning)
-        return work(config, claim)
+        score = work(config, claim)
+        log.info("done, score %s", score)
+        return score
 
 
 def _record(whole: DictConfig, root: Path) -> None:

@@ -88,9 +88,7 @@ class Composer:
         lines = [accepted(line) for line in overrides]
 
         def load() -> DictConfig:
-            return self._loader.load_configuration(
-                self._name, lines, run_mode=mode, validate_sweep_overrides=mode is RunMode.RUN
-            )
+            return self._loader.load_configuration(self._name, lines, run_mode=mode)
 
         with _LOCK, _version_base():
             return self._explained(load, overrides, sweep=mode is RunMode.MULTIRUN)

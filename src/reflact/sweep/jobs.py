@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -10,18 +11,19 @@ from pathlib import Path
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from omegaconf import DictConfig
+from hydra.core.utils import JobReturn, JobStatus
+from omegaconf import DictConfig, OmegaConf
 
 from reflact.config.compose import Composer
 from reflact.config.overrides import override
 from reflact.config.run_id import axis_id, safe
-from reflact.core.errors import ConfigError, ReflactError
+from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped
 from reflact.sweep.context import composer, key_of
 from reflact.sweep.start import require_free
 
 
 def prepare(node: DictConfig, arguments: Sequence[str], loader: ConfigLoader) -> list[list[str]]:
-    """Return further overrides for each job of a grid: they name its directory.
+    """Return the overrides of each job of a grid, with those that name its directory.
 
     Hydra writes `.hydra/` into a job's directory before it can be claimed, so that is turned off here and done by
     the job itself.
@@ -35,13 +37,42 @@ def prepare(node: DictConfig, arguments: Sequence[str], loader: ConfigLoader) ->
         SystemExit: A job's configuration is wrong (2), or its directory is in use (73). Nothing was written.
     """
     try:
-        names = _names(composer(node), _grid(arguments, loader))
+        jobs = _grid(arguments, loader)
+        names = _names(composer(node), jobs)
         for name in names:
             require_free(Path(str(node.hydra.sweep.dir)) / name, resume=bool(node.run.resume))
     except ReflactError as error:
-        sys.stderr.write(f"reflact-train: {error}\n")
+        sys.stderr.write(f"reflact: {error}\n")
         raise SystemExit(int(error.exit_code)) from None
-    return [[override("hydra.sweep.subdir", name), "hydra.output_subdir=null"] for name in names]
+    return [
+        [*job, override("hydra.sweep.subdir", name), "hydra.output_subdir=null"]
+        for job, name in zip(jobs, names, strict=True)
+    ]
+
+
+def record(node: DictConfig) -> None:
+    """Write the sweep's own configuration to its root, as Hydra's sweepers do."""
+    root = Path(str(node.hydra.sweep.dir))
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "multirun.yaml").write_text(OmegaConf.to_yaml(node), encoding="utf-8")
+
+
+def finish(results: Sequence[JobReturn]) -> None:
+    """List the jobs that did not end well.
+
+    Raises:
+        SystemExit: With 1 if a job failed, else with 75 if one stopped in a state from which it can be resumed.
+    """
+    bad = [result for result in results if result.status is not JobStatus.COMPLETED]
+    if not bad:
+        return
+    sys.stderr.write(f"reflact: {len(bad)} of {len(results)} jobs did not end well:\n")
+    for result in bad:
+        error = result._return_value  # the property would raise it
+        kind = "stopped" if isinstance(error, Stopped) else "failed"
+        sys.stderr.write(f"  {shlex.join(result.overrides or [])}: {kind}: {error}\n")
+    stopped = all(isinstance(result._return_value, Stopped) for result in bad)
+    raise SystemExit(int(ExitCode.STOPPED if stopped else ExitCode.BUG))
 
 
 def _grid(arguments: Sequence[str], loader: ConfigLoader) -> list[list[str]]:

@@ -1,0 +1,25 @@
+"""`reflact-eval`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.commands import run, tree
+
+
+def test_a_skill_is_measured_on_a_part_of_the_split(tmp_path: Path) -> None:
+    arguments = ("harness=rehearsal", "skill=none", "split=val", "env.out_root=out", "display.mode=off")
+    result = run(tmp_path, "reflact-eval", *arguments)
+    assert result.code == 0, result.err
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["split"]["part"] == "val" and summary["scores"]["n"] > 0
+    before = tree(tmp_path)
+    assert run(tmp_path, "reflact-eval", *arguments).code == 73
+    assert tree(tmp_path) == before
+
+
+def test_a_missing_skill_is_named_and_leaves_nothing(tmp_path: Path) -> None:
+    result = run(tmp_path, "reflact-eval", "harness=rehearsal", "skill=nowhere.md", "env.out_root=out")
+    assert result.code == 2 and "nowhere.md" in result.err
+    assert list(tmp_path.iterdir()) == []

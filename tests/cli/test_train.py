@@ -1,0 +1,135 @@
+"""`reflact-train`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commands import C_LOCALE, line, run, tree
+
+QUICK = ("harness=rehearsal", "train.num_epochs=1", "evaluation.eval_test=false", "display.mode=off")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with one finished run in `out/李明`, made under a locale without UTF-8."""
+    folder = tmp_path_factory.mktemp("finished")
+    result = run(folder, "reflact-train", *QUICK, "env.out_root=out/李明", "display.mode=plain", env=C_LOCALE)
+    assert result.code == 0, result.err
+    return folder
+
+
+def test_a_run_goes_to_its_directory_and_nowhere_else(finished: Path) -> None:
+    root = finished / "out" / "李明"
+    assert [path.name for path in finished.iterdir()] == ["out"]
+    assert json.loads((root / "summary.json").read_text(encoding="utf-8"))["status"] == "completed"
+    assert {path.name for path in (root / ".hydra").iterdir()} == {"config.yaml", "hydra.yaml", "overrides.yaml"}
+    assert "李明" in (root / ".hydra" / "overrides.yaml").read_text(encoding="utf-8")
+
+
+def test_a_used_directory_is_refused_and_not_touched(finished: Path) -> None:
+    before = tree(finished)
+    result = run(finished, "reflact-train", *QUICK, "env.out_root=out/李明", env=C_LOCALE)
+    assert (result.code, result.out) == (73, "")
+    assert all(words in result.err for words in ("out/李明", "finished", "env.out_root", "resume", "reflact archive"))
+    assert "Traceback" not in result.err and result.err.count("\n") == 1
+    assert tree(finished) == before
+
+
+def test_a_foreign_directory_is_refused_also_for_a_resume(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x", encoding="utf-8")
+    before = tree(tmp_path)
+    for more in ([], ["run.resume=true"]):
+        assert run(tmp_path, "reflact-train", *QUICK, "env.out_root=mine", *more).code == 73
+    assert tree(tmp_path) == before
+
+
+def test_a_resume_with_another_configuration_is_refused_with_the_difference(finished: Path) -> None:
+    before = tree(finished)
+    changed = ("env.out_root=out/李明", "run.resume=true", "optimizer.learning_rate=8")
+    result = run(finished, "reflact-train", *QUICK, *changed)
+    assert result.code == 73, result.err
+    assert all(word in result.err for word in ("optimizer.learning_rate", "4", "8"))
+    assert tree(finished) == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("optimizer.learning_rte=8", "did you mean optimizer.learning_rate"),
+        ("optimizer.lr_scheduler=cosin", "did you mean cosine"),
+        ("optimizer.min_learning_rate=9", "above optimizer.learning_rate"),
+        ("env.data_root=a=b", "'env.data_root="),
+        ("optimizer.learning_rate=2,4", "--multirun"),
+        ("env.skill_init=nowhere.md", "nowhere.md"),
+    ],
+)
+def test_what_cannot_run_ends_with_2_and_leaves_nothing(tmp_path: Path, wrong: str, said: str) -> None:
+    result = run(tmp_path, "reflact-train", *QUICK, "env.out_root=out", wrong)
+    assert result.code == 2
+    assert said in result.err and "Traceback" not in result.err and result.err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flags", [["--cfg", "job"], ["--info", "defaults"], ["--help"], ["--hydra-help"]])
+def test_looking_writes_nothing(tmp_path: Path, flags: list[str]) -> None:
+    result = run(tmp_path, "reflact-train", *flags)
+    assert result.code == 0, result.err
+    assert result.out and list(tmp_path.iterdir()) == []
+
+
+def test_the_configuration_is_shown_in_utf8_whatever_the_locale(tmp_path: Path) -> None:
+    result = run(tmp_path, "reflact-train", "env.data_root=数据", "--cfg", "job", env=C_LOCALE)
+    assert "data_root: 数据" in result.out
+
+
+def test_a_folder_of_ones_own_is_searched(tmp_path: Path) -> None:
+    (tmp_path / "conf" / "benchmark").mkdir(parents=True)
+    text = "# @package _global_\nbenchmark: {name: orders}\ntrain: {batch_size: 5}\n"
+    (tmp_path / "conf" / "benchmark" / "mine.yaml").write_text(text, encoding="utf-8")
+    result = run(tmp_path, "reflact-train", "--config-dir", "conf", "benchmark=mine", "--cfg", "job")
+    assert "batch_size: 5" in result.out
+
+
+def test_tab_completion_knows_the_options(tmp_path: Path) -> None:
+    typed = "reflact-train benchmark="
+    env = {"COMP_LINE": typed, "COMP_POINT": str(len(typed))}
+    result = run(tmp_path, "reflact-train", "--shell-completion", "query=bash", env=env)
+    assert "benchmark=docvqa" in result.out
+
+
+def test_a_stopped_run_says_how_to_go_on_and_does(tmp_path: Path) -> None:
+    root = tmp_path / "a b" / "run"
+    arguments = (*QUICK, "rehearsal.latency_s=0.5", f"env.out_root='{root.relative_to(tmp_path)}'", "env.workers=2")
+    with subprocess.Popen(line("reflact-train", *arguments), cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while not any(root.glob("baseline/*/results.jsonl")):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 75
+    text = err.decode("utf-8")
+    assert "Traceback" not in text
+    command = shlex.split(text.strip().splitlines()[-1].removeprefix("To go on: "))
+    assert command[0] == "reflact-train" and "run.resume=true" in command
+    first = (root / ".hydra" / "overrides.yaml").read_bytes()
+    result = run(tmp_path, "reflact-train", *command[1:], "env.workers=16")
+    assert result.code == 0, result.err
+    assert (root / "summary.json").exists()
+    assert (root / ".hydra" / "overrides.yaml").read_bytes() == first
+
+
+def test_a_run_without_a_name_gets_a_directory_of_its_own(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert run(tmp_path, "reflact-train", *QUICK).code == 0
+    assert len(list((tmp_path / "outputs").glob("orders-rehearsal/*/summary.json"))) == 2
+    assert os.listdir(tmp_path) == ["outputs"]  # noqa: PTH208 - hidden files too
