@@ -28,7 +28,7 @@ class Fields:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else f"{self.file}, row {self.number}"
-        name = next((self.record[key] for key in ("id", "key", "qid") if key in self.record), None)
+        name = next((self.record[key] for key in ("id", "key", "qid", "questionId") if key in self.record), None)
         return place if name is None else f"{place} (id {name!r})"
 
     def error(self, message: str) -> DataError:

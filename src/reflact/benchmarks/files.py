@@ -1,4 +1,4 @@
-"""Reading JSON and JSON Lines files of records, with errors that name file, line and id."""
+"""Reading JSON, JSON Lines and CSV files of records, with errors that name file, line and id."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from reflact.benchmarks.csv_files import parse_rows
 from reflact.benchmarks.fields import Fields, kind_of
 from reflact.core.errors import DataError
 from reflact.core.types import Json
@@ -34,13 +35,15 @@ def read_text(path: Path) -> str:
 
 
 def read_records(path: Path) -> list[Fields]:
-    """Read the records of a JSON array (`.json`) or of JSON Lines (`.jsonl`), either also with `.gz`.
+    """Read the records of a JSON array (`.json`), of JSON Lines (`.jsonl`) or of CSV (`.csv`), each also with `.gz`.
 
     Raises:
         DataError: Naming file and line.
     """
     text = read_text(path)
     name = path.name.removesuffix(".gz")
+    if name.endswith(".csv"):
+        return parse_rows(text, path)
     values = _lines(text, path) if name.endswith(".jsonl") else _elements(text, path)
     records = []
     for number, (line, value) in enumerate(values, start=1):

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from reflact.benchmarks.folders import MANIFEST, MANIFEST_FORMAT, read_folder, read_manifest
+from reflact.benchmarks.folders import MANIFEST, MANIFEST_FORMAT, read_folder, read_manifest, suffix
 from reflact.benchmarks.protocol import Split
 from reflact.benchmarks.records import ItemFormat, Record, read_part, refuse_duplicates, refuse_overlaps
 from reflact.benchmarks.splits import assign, fingerprints
@@ -67,7 +67,7 @@ def make_split(
 def _sample(form: ItemFormat) -> Split:
     parts = {}
     for part in Part:
-        with as_file(files(form.package).joinpath(SAMPLE, f"{part.value}.json")) as path:
+        with as_file(files(form.package).joinpath(SAMPLE, f"{part.value}{suffix(form)}")) as path:
             parts[part] = read_part(form, path)
     refuse_overlaps(parts)
     return make_split(SAMPLE, f"package {form.package}", parts, sample=True)

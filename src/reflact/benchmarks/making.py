@@ -104,7 +104,7 @@ def write(benchmark: Benchmark, drawn: Drawn, out: Path) -> bool:
         if _holds(split_maker(benchmark).form, out, drawn.split.fingerprint):
             return False
         raise Refused(f"{out} exists and does not hold this split; nothing was changed. Choose another --out")
-    write_folder(out, drawn.records, drawn.manifest)
+    write_folder(split_maker(benchmark).form, out, drawn.records, drawn.manifest)
     return True
 
 

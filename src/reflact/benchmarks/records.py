@@ -60,6 +60,16 @@ class ItemFormat(Protocol):
         ...
 
 
+@runtime_checkable
+class TableFormat(Protocol):
+    """An item format whose parts are CSV files instead of JSON."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns in the order in which they are written; rows may have more."""
+        ...
+
+
 def read_part(form: ItemFormat, path: Path) -> list[Record]:
     """Read a part's file and refuse an empty one and duplicate ids.
 

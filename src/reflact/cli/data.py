@@ -28,6 +28,7 @@ def check(
     split_dir: Annotated[str, typer.Option(help="As env.split_dir.")] = "",
     split_root: Annotated[str, typer.Option(help="As env.split_root.")] = "",
     data_root: Annotated[str, typer.Option(help="As env.data_root.")] = "",
+    image_root: Annotated[str, typer.Option(help="As env.image_root.")] = "",
     sample: Annotated[bool, typer.Option("--sample", help="As env.sample=true.")] = False,
     drop_constant_option: Annotated[
         bool, typer.Option("--drop-constant-option", help="As env.drop_constant_option=true.")
@@ -38,7 +39,7 @@ def check(
     config.benchmark.name = benchmark
     env = config.env
     env.split, env.split_dir, env.split_root, env.data_root = split, split_dir, split_root, data_root
-    env.sample, env.drop_constant_option = sample, drop_constant_option
+    env.image_root, env.sample, env.drop_constant_option = image_root, sample, drop_constant_option
     report = check_data(load_benchmark(config))
     _show(report)
     if not report.usable:
