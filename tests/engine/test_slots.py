@@ -143,3 +143,21 @@ def test_a_straggler_leaves_its_idle_neighbours_to_background_work() -> None:
             await holders.end(name)
 
     asyncio.run(main())
+
+
+def test_who_comes_straight_back_is_not_overtaken_by_lower_priority() -> None:
+    async def main() -> None:
+        slots = Slots(1, Clock())
+        slots.expect(at=float("inf"))
+        order: list[str] = []
+
+        async def work(name: str, priority: int, items: int) -> None:
+            for _ in range(items):
+                async with slots.hold(priority):
+                    order.append(name)
+                    await asyncio.sleep(0)
+
+        await asyncio.gather(work("first", 0, 3), work("background", BACKGROUND, 3), work("later", 5, 2))
+        assert order == ["first"] * 3 + ["later"] * 2 + ["background"] * 3
+
+    asyncio.run(main())

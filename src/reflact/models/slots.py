@@ -79,7 +79,9 @@ class Slots:
             future.cancel()  # left while waiting; its entry is dropped when it is met
         else:
             self._lengths.append(self._clock() - started)
-        self._dispatch()
+        # Not at once: who leaves a slot and comes straight back must be in line before the slot is given away,
+        # or work of lower priority would slip in at every change.
+        asyncio.get_running_loop().call_soon(self._dispatch)
 
     def _dispatch(self) -> None:
         while self._waiting and self.busy < self.size:
