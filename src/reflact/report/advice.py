@@ -94,8 +94,14 @@ def _small_selection(summary: SummaryView, _root: str) -> str:
     return f"The selection split has {plural(size, 'item')}: one lucky item decides a step. Use a larger one."
 
 
+def _go_on(summary: SummaryView, _root: str) -> str:
+    if summary.text("benchmark") != "orders":
+        return ""
+    return "The same task with one field more: env.due=true. Your own model: harness=openai_chat model.student_base_url=..."
+
+
 def _read_on(_summary: SummaryView, root: str) -> str:
-    return f"Read on: reflact report {root} --out report.html"
+    return f"Read on: {root}/history.jsonl has a line a step; `reflact status` shows all runs under a folder."
 
 
 _RULES: tuple[Callable[[SummaryView, str], str], ...] = (
@@ -107,5 +113,6 @@ _RULES: tuple[Callable[[SummaryView, str], str], ...] = (
     _nothing_accepted,
     _not_better,
     _small_selection,
+    _go_on,
     _read_on,
 )
