@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from reflact.cli.help import text
+from reflact.cli.main import COMMANDS, Command
 from tests.cli.commands import run
 
 HEAVY = ("openai", "numpy", "scipy", "pandas", "rich.console", "jsonschema", "azure", "httpx", "xllamacpp", "joblib")
@@ -54,6 +56,14 @@ def test_the_package_itself_imports_nothing(tmp_path: Path) -> None:
     script = "import reflact, sys; print([name for name in sys.modules if name.startswith('reflact.')])"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "command", [command for command in COMMANDS if find_spec(command.module)], ids=lambda c: c.name
+)
+def test_every_command_explains_itself(tmp_path: Path, command: Command) -> None:
+    result = run(tmp_path, "reflact", command.name, "--help")
+    assert result.code == 0 and f"Usage: reflact {command.name}" in result.out
 
 
 def test_an_unknown_command_is_a_usage_error(tmp_path: Path) -> None:

@@ -122,7 +122,9 @@ def test_a_stopped_run_says_how_to_go_on_and_does(tmp_path: Path) -> None:
     command = shlex.split(text.strip().splitlines()[-1].removeprefix("To go on: "))
     assert command[0] == "reflact-train" and "run.resume=true" in command
     first = (root / ".hydra" / "overrides.yaml").read_bytes()
-    result = run(tmp_path, "reflact-train", *command[1:], "env.workers=16")
+    # The second line is for whoever edits the code while the tests run.
+    more = ("env.workers=16", "run.allow_code_change=true")
+    result = run(tmp_path, "reflact-train", *command[1:], *more)
     assert result.code == 0, result.err
     assert (root / "summary.json").exists()
     assert (root / ".hydra" / "overrides.yaml").read_bytes() == first

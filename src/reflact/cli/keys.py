@@ -11,10 +11,7 @@ from reflact.config.errors import unknown_key
 from reflact.config.keys import Key, all_keys, show
 from reflact.core.errors import ConfigError
 
-app = typer.Typer()
 
-
-@app.command()
 def keys(word: Annotated[str, typer.Argument(help="Only keys whose name or meaning holds this.")] = "") -> None:
     """Explain the keys of the configuration: default, allowed values, meaning."""
     found = [key for key in all_keys().values() if word.lower() in f"{key.name} {key.doc}".lower()]

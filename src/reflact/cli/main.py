@@ -21,7 +21,10 @@ PROGRAM = "reflact"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: its name, the module whose `app` it is, and what the overview says of it."""
+    """A command: its name, its module, and what the overview says of it.
+
+    The module has a function of the command's name, or an `app` with commands below it.
+    """
 
     name: str
     module: str
@@ -89,13 +92,11 @@ def _by_name_only() -> None:
 
 
 def _mount(app: typer.Typer, command: Command) -> None:
-    part: typer.Typer = import_module(command.module).app
-    single = len(part.registered_commands) == 1 and not part.registered_groups and not part.registered_callback
-    callback = part.registered_commands[0].callback if single else None
-    if callback is not None:
-        app.command(command.name)(callback)
+    module = import_module(command.module)
+    if hasattr(module, "app"):
+        app.add_typer(module.app, name=command.name)
     else:
-        app.add_typer(part, name=command.name)
+        app.command(command.name)(getattr(module, command.name))
 
 
 if __name__ == "__main__":

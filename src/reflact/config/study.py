@@ -40,8 +40,19 @@ class GradientConfig:
 
 @dataclass(slots=True)
 class OptimizerConfig:
-    """How patches change the skill."""
+    """How the skill is improved: the method, and how patches change the skill."""
 
+    name: str = opt(
+        "reflact",
+        "Method: the loop of steps, one skill written at once, or the search of the package gepa.",
+        choices=("reflact", "one_shot", "gepa"),
+    )
+    gepa_minibatch_size: int = opt(3, "Train items that a parent and its child do before gepa decides.", low=1)
+    gepa_metric_calls: int | None = opt(
+        None,
+        "Rows on train and selection that gepa may use; null: as many as the loop of steps would at most.",
+        low=1,
+    )
     learning_rate: int = opt(4, "Most edits a step.", low=0)
     min_learning_rate: int | None = opt(None, "Floor of the schedule; null is min(2, learning_rate).", low=0)
     lr_scheduler: str = opt("cosine", "Schedule of the edit budget.", choices=("constant", "linear", "cosine"))
