@@ -33,18 +33,18 @@ def down(failure: Failure = Failure.SERVER) -> CallError:
     return CallError(failure, "503 no backend", status=503)
 
 
-async def broken(subject: Breaker, failures: int = 8) -> None:
+async def broken(subject: Breaker, failures: int = 12) -> None:
     for _ in range(failures):
         assert await subject.admit() is False
     for _ in range(failures):
-        subject.failed(down(), False)
+        subject.failed(down(), False, True)
 
 
 def test_a_few_failures_stop_nobody() -> None:
     async def main() -> None:
         subject = breaker(Time())
         for _ in range(50):
-            await broken(subject, 7)
+            await broken(subject, 11)
             subject.answered(False)
         assert await subject.admit() is False
 
@@ -72,11 +72,11 @@ def test_a_service_that_stays_away_stops_the_run_after_a_handful_of_calls() -> N
         subject = breaker(time)
         await broken(subject)
         probes = 0
-        with pytest.raises(Stopped, match=r"none of the last 14 attempts.*503.*run\.resume=true") as stop:
+        with pytest.raises(Stopped, match=r"none of the last 18 attempts.*503.*run\.resume=true") as stop:
             while True:
                 assert await subject.admit() is True
                 probes += 1
-                subject.failed(down(), True)
+                subject.failed(down(), True, False)
         assert probes == 6
         assert stop.value.cause is StopCause.ERRORS
         assert time.now > 20, "it was given time to come back"
@@ -90,7 +90,7 @@ def test_silence_is_not_waited_for_six_times() -> None:
         await broken(subject)
         for _ in range(2):
             await subject.admit()
-            subject.failed(down(Failure.NO_ANSWER), True)
+            subject.failed(down(Failure.NO_ANSWER), True, False)
         with pytest.raises(Stopped):
             await subject.admit()
 
@@ -105,7 +105,7 @@ def test_a_rate_limit_is_given_more_than_a_minute() -> None:
         with pytest.raises(Stopped) as stop:
             while True:
                 await subject.admit()
-                subject.failed(CallError(Failure.RATE_LIMIT, "429", status=429, retry_after_s=5.0), True)
+                subject.failed(CallError(Failure.RATE_LIMIT, "429", status=429, retry_after_s=5.0), True, False)
         assert stop.value.cause is StopCause.RATE_LIMIT
         assert time.now >= 65
 
@@ -121,5 +121,17 @@ def test_a_probe_that_is_cancelled_is_followed_by_another() -> None:
         await asyncio.sleep(0)
         subject.abandoned(True)
         assert await asyncio.wait_for(waiting, 5) is True
+
+    asyncio.run(main())
+
+
+def test_requests_that_keep_failing_at_the_end_of_a_phase_say_nothing_about_the_service() -> None:
+    async def main() -> None:
+        subject = breaker(Time())
+        assert await subject.admit() is False
+        subject.answered(False)
+        for _ in range(200):
+            subject.failed(down(), False, False)
+        assert await subject.admit() is False
 
     asyncio.run(main())

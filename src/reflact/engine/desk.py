@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from reflact.config.schema import Config
 from reflact.core.errors import ReflactError, Refused, Stopped
 from reflact.core.events import Emit, Event, RunStopped
-from reflact.core.names import Role, RunState
+from reflact.core.names import Role, RunState, StopCause
 from reflact.models.endpoints import resolve_endpoint
 from reflact.models.meter import Meter
 from reflact.rundir.claim import Claim
@@ -89,6 +90,14 @@ def opened(config: Config, claim: Claim, listeners: Sequence[Emit]) -> Iterator[
             yield Desk(layout, claim, syncer, meter, emit, earlier)
         except Refused:
             raise
+        except OSError as error:
+            stop = _disk_stop(error)
+            if stop is None:
+                emit(_ending(error))
+                raise
+            with suppress(OSError):  # the disk that failed is also where this would be written
+                emit(_ending(stop))
+            raise stop from error
         except BaseException as error:
             emit(_ending(error))
             raise
@@ -116,6 +125,17 @@ def _hidden(redactor: Redactor) -> Iterator[None]:
     finally:
         for handler in handlers:
             handler.removeFilter(hide)
+
+
+def _disk_stop(error: OSError) -> Stopped | None:
+    """Return the stop for a disk that takes nothing more; None for any other error."""
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO):
+        return None
+    return Stopped(
+        StopCause.ERRORS,
+        f"{error.filename or 'the run directory'} cannot be written: {error.strerror}. What was written before is "
+        "whole; make room, then go on with run.resume=true",
+    )
 
 
 def _ending(error: BaseException) -> RunStopped:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from reflact.config.study import EvaluationConfig
+from reflact.core.errors import Stopped
 from reflact.core.events import Emit, PhaseEnded, PhaseStarted, RowFinished, Warned
-from reflact.core.names import Part, Phase, RowStatus, Stage
+from reflact.core.names import Part, Phase, RowStatus, Stage, StopCause
 from reflact.core.types import Item
 from reflact.engine.gate import Metric, PrefixBound
 from reflact.engine.guard import RowGuard, error_stop
@@ -180,20 +181,33 @@ class _Progress:
         return self.owner.keys.key(self.plan.skill, self.plan.part, trial.seed)
 
     async def _pass(self, indices: list[int]) -> None:
-        """Do the given trials; as many workers as slots, each taking the next index."""
+        """Do the given trials; as many workers as slots, each taking the next index.
+
+        A spent budget lets the items in flight end, since what they cost is spent too; anything else that stops
+        the run ends them at once.
+        """
         queue = iter(indices)
+        spent: list[Stopped] = []
 
         async def work() -> None:
             for index in queue:
-                if self.hopeless:
+                if self.hopeless or spent:
                     return
                 async with self.owner.slots.hold(self.plan.priority):
-                    if not self.hopeless:
+                    if self.hopeless or spent:
+                        return
+                    try:
                         await self._do(index)
+                    except Stopped as stop:
+                        if stop.cause is not StopCause.BUDGET:
+                            raise
+                        spent.append(stop)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(min(self.owner.slots.size, len(indices))):
                 group.create_task(work())
+        if spent:
+            raise spent[0]
 
     async def _do(self, index: int) -> None:
         trial, plan, before = self.plan.trials[index], self.plan, self.rows[index]
@@ -204,6 +218,7 @@ class _Progress:
             stage=plan.stage,
             phase=plan.phase,
             again=before is not None and before.cause == "no_answer",
+            retry=before is not None,
         )
         done = await self.owner.harness.perform(trial.item, job)
         attempt = 1 if before is None else before.attempt + 1

@@ -9,21 +9,27 @@ from dataclasses import dataclass
 from reflact.core.errors import Stopped
 from reflact.core.names import StopCause
 from reflact.engine.scores import RowRef
+from reflact.models.protocol import Failure
 
-ALIKE = 8
+ALIKE = 12
 _SHOWN = 5
+_OF_THE_SERVICE = frozenset(failure.value for failure in Failure if failure.retryable)
 
 
 @dataclass(slots=True)
 class RowGuard:
-    """Counts rows that failed one after the other with nothing succeeding in between."""
+    """Counts rows that failed one after the other for a reason of our own, with nothing succeeding in between.
+
+    Failures of the service are the caller's to judge (`reflact.models.breaker`): they also end last, after all their
+    attempts, so that a streak of them at the end of a phase says nothing.
+    """
 
     streak: int = 0
-    causes: Counter[str] | None = None
+    cause: str | None = None
 
     def succeeded(self) -> None:
         """A row got a score."""
-        self.streak, self.causes = 0, None
+        self.streak = 0
 
     def failed(self, row: RowRef, where: str) -> None:
         """A row ended as `error`.
@@ -31,14 +37,16 @@ class RowGuard:
         Raises:
             Stopped: `ALIKE` rows in a row failed for the same cause.
         """
-        self.causes = self.causes if self.causes is not None else Counter()
-        self.causes[str(row.cause)] += 1
-        self.streak += 1
-        if self.streak >= ALIKE and len(self.causes) == 1:
+        if row.cause in _OF_THE_SERVICE:
+            return
+        self.streak = self.streak + 1 if row.cause == self.cause else 1
+        self.cause = row.cause
+        if self.streak >= ALIKE:
             raise Stopped(
-                _cause([row]),
+                StopCause.ERRORS,
                 f"{where}: the last {self.streak} items all failed with {row.cause!r}, so the run stops here instead "
-                f"of failing on every item. {_advice(str(row.cause))}",
+                "of failing on every item. train.log has the reason; after mending it go on with run.resume=true "
+                "(and run.allow_code_change=true if code was changed).",
             )
 
 
@@ -57,11 +65,3 @@ def error_stop(where: str, errors: Sequence[RowRef], n: int) -> Stopped:
 def _cause(errors: Sequence[RowRef]) -> StopCause:
     limited = sum(row.cause == "rate_limit" for row in errors)
     return StopCause.RATE_LIMIT if 2 * limited > len(errors) else StopCause.ERRORS
-
-
-def _advice(cause: str) -> str:
-    if cause == "rate_limit":
-        return "Lower env.workers or set limits.requests_per_minute, then resume."
-    if cause.startswith("bug"):
-        return "train.log has the traceback; after mending it resume with run.allow_code_change=true."
-    return "Check the service, then resume."

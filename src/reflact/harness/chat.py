@@ -17,6 +17,7 @@ from reflact.models.protocol import CallError, Failure
 from reflact.models.work_budget import WorkBudget
 
 _LOG = logging.getLogger(__name__)
+_ROUNDING_S = 0.01
 
 
 class ChatHarness:
@@ -25,7 +26,7 @@ class ChatHarness:
     Args:
         benchmark: The task.
         caller: Asks the student's model.
-        config: `env.exec_timeout` and `env.max_completion_tokens` bound an item.
+        config: `env.exec_timeout`, `env.call_timeout` and `env.max_completion_tokens` bound an item.
         clock: Monotonic seconds.
     """
 
@@ -34,6 +35,7 @@ class ChatHarness:
         self._caller = caller
         self._clock = clock
         self._seconds = config.env.exec_timeout
+        self._call_s = config.env.call_timeout
         self._cap = config.env.max_completion_tokens
         self._name = config.model.student_backend
 
@@ -45,7 +47,7 @@ class ChatHarness:
     async def perform(self, item: Item, job: Job) -> Performance:
         """Do one item; see `Harness.perform`."""
         budget = WorkBudget(self._seconds, self._clock)
-        session = Session(self._caller, self._benchmark, item, job, budget, self._cap)
+        session = Session(self._caller, self._benchmark, item, job, budget, self._cap, self._call_s)
         outcome = await self._outcome(item, job, session, budget)
         return Performance(
             outcome=outcome,
@@ -66,10 +68,10 @@ class ChatHarness:
         except ReflactError:
             raise
         except CallError as error:
-            return _unanswered(error, job, session, self._seconds)
+            return _unanswered(error, job, session, budget)
         except Exception as error:  # noqa: BLE001 - whatever a benchmark's code raises concerns its item alone
             if isinstance(error, TimeoutError) and scope is not None and scope.expired():
-                return _out_of_time(job, session, self._seconds)
+                return _out_of_time(job, session, budget)
             return _bug(item, session, error)
 
     async def _converse(self, item: Item, session: Session) -> Outcome:
@@ -79,7 +81,7 @@ class ChatHarness:
         return outcome
 
 
-def _unanswered(error: CallError, job: Job, session: Session, seconds: float) -> Outcome:
+def _unanswered(error: CallError, job: Job, session: Session, budget: WorkBudget) -> Outcome:
     if error.item_specific:
         return Outcome(
             status=RowStatus.REFUSED,
@@ -91,17 +93,23 @@ def _unanswered(error: CallError, job: Job, session: Session, seconds: float) ->
             conversation=session.conversation(),
         )
     if error.failure is Failure.NO_ANSWER:
-        return _out_of_time(job, session, seconds)
+        return _out_of_time(job, session, budget)
     return _error(error.cause, session, str(error))
 
 
-def _out_of_time(job: Job, session: Session, seconds: float) -> Outcome:
-    """Silence is the service's fault the first time; a budget that ran out after answers is the student's."""
-    if not session.answers and not job.again:
+def _out_of_time(job: Job, session: Session, budget: WorkBudget) -> Outcome:
+    """Silence is the service's fault the first time; a budget that ran out after answers is the student's.
+
+    Silence is a call without an answer while there was none before, or while the item still has time
+    (`env.call_timeout`).
+    """
+    silent = not session.answers or budget.remaining_s > _ROUNDING_S
+    seconds = session.call_s if silent else budget.seconds
+    if silent and not job.again:
         return _error(Failure.NO_ANSWER.value, session, f"no answer within {seconds:g} s")
     return Outcome(
         status=RowStatus.TIMEOUT,
-        cause="exec_timeout" if session.answers else Failure.NO_ANSWER.value,
+        cause=Failure.NO_ANSWER.value if silent else "exec_timeout",
         hard=0.0,
         soft=0.0,
         fail_reason=f"The time limit of {seconds:g} s was reached before there was an answer.",

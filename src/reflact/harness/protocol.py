@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -41,6 +41,7 @@ class ChatSession(Protocol):
         prefill: str | None = None,
         max_completion_tokens: int | None = None,
         stop: tuple[str, ...] = (),
+        rehearse: Callable[[bool], str] | None = None,
     ) -> ChatReply:
         """Ask the student.
 
@@ -49,6 +50,8 @@ class ChatSession(Protocol):
             prefill: First words of the reply, for backends that can.
             max_completion_tokens: A cap below the configured one (`env.max_completion_tokens`).
             stop: Texts that end the reply, for backends that can.
+            rehearse: What a simulated student says on this turn if it does the item right (True) or wrong; None
+                takes `Chat.rehearse`, which knows no turns.
         """
         ...
 
@@ -80,6 +83,7 @@ class Job:
         stage: Stage that pays for it.
         phase: What it is for.
         again: The item got no answer before; a second `no_answer` is a `timeout`, not an `error`.
+        retry: The item failed before, so another failure says nothing about the service.
     """
 
     skill: str
@@ -88,6 +92,7 @@ class Job:
     stage: Stage
     phase: Phase
     again: bool = False
+    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)

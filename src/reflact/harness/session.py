@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from reflact.core.types import Item, Turn
@@ -22,6 +24,7 @@ class Session:
         job: How it is to be done.
         budget: The item's working time.
         max_completion_tokens: Cap on tokens of one reply.
+        call_s: Seconds that one attempt of a call may take; None: the item's whole time.
     """
 
     def __init__(
@@ -32,11 +35,13 @@ class Session:
         job: Job,
         budget: WorkBudget,
         max_completion_tokens: int,
+        call_s: float | None = None,
     ) -> None:
         self._caller = caller
         self._job = job
         self._budget = budget
         self._cap = max_completion_tokens
+        self.call_s = budget.seconds if call_s is None else min(call_s, budget.seconds)
         self._simulation = Simulation(
             item_id=item.id,
             repeat=job.repeat,
@@ -72,19 +77,26 @@ class Session:
         prefill: str | None = None,
         max_completion_tokens: int | None = None,
         stop: tuple[str, ...] = (),
+        rehearse: Callable[[bool], str] | None = None,
     ) -> ChatReply:
         """Ask the student; see `ChatSession.reply`."""
         self._asked, self._answered = list(messages), None
         request = ChatRequest(
             messages=tuple(messages),
             max_completion_tokens=self._cap if max_completion_tokens is None else min(self._cap, max_completion_tokens),
-            timeout_s=self._budget.seconds,
+            timeout_s=self.call_s,
             prefill=prefill if self.supports_prefill else None,
             stop=stop,
-            simulation=self._simulation,
+            simulation=self._simulation if rehearse is None else replace(self._simulation, rehearse=rehearse),
         )
         try:
-            reply = await self._caller.ask(request, stage=self._job.stage, phase=self._job.phase, deadline=self._budget)
+            reply = await self._caller.ask(
+                request,
+                stage=self._job.stage,
+                phase=self._job.phase,
+                deadline=self._budget,
+                alone=self._job.retry,
+            )
         except CallError as error:
             self.usage += error.usage
             raise

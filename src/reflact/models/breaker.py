@@ -3,6 +3,9 @@
 As long as anything is answered, every call goes on by itself. After a streak of failures without a single answer in
 between, calls go one at a time: the one that goes first asks for all the others, which wait (waiting is not counted
 against an item's time). An answer lets everybody go on; if none comes, the run stops and can be resumed.
+
+A service may also fail for some requests only, and at the end of a phase just those are left. Therefore, once anything
+was answered, only the *first* attempts of calls count: a streak of those means that fresh requests fail too.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from reflact.core.names import StopCause
 from reflact.models.backoff import RetryPolicy
 from reflact.models.protocol import CallError, Failure
 
-_FEWEST = 8
+_FEWEST = 12
 _RATE_WINDOW_S = 65.0
 """Providers count requests by the minute: a 429 that lasts longer than this is no passing burst."""
 
@@ -45,6 +48,7 @@ class Breaker:
         self._clock = clock
         self._sleep = sleep
         self._streak = 0
+        self._alive = False
         self._opened_at: float | None = None
         self._probes = 0
         self._probing = False
@@ -85,13 +89,21 @@ class Breaker:
 
     def answered(self, probe: bool) -> None:
         """The service said something about this call: it is alive."""
+        self._alive = True
         self._streak, self._probes, self._opened_at = 0, 0, None
         self.abandoned(probe)
         self._changed.set()
 
-    def failed(self, error: CallError, probe: bool) -> None:
-        """An attempt met with silence or refusal that has nothing to do with the call itself."""
-        self._streak += 1
+    def failed(self, error: CallError, probe: bool, first: bool) -> None:
+        """An attempt met with silence or refusal that has nothing to do with the call itself.
+
+        Args:
+            error: What was said, if anything.
+            probe: The attempt was made for all the others.
+            first: It was its call's first attempt.
+        """
+        if first or probe or not self._alive:
+            self._streak += 1
         now = self._clock()
         if probe:
             self._probes += 1

@@ -42,6 +42,7 @@ class _Call:
     request: ChatRequest
     key: MeterKey
     budget: WorkBudget | None
+    alone: bool = False
     usage: Usage = field(default_factory=Usage)
     wait_s: float = 0.0
     attempt: int = 0
@@ -111,6 +112,7 @@ class Caller:
         phase: str,
         deadline: WorkBudget | None = None,
         priority: int = 0,
+        alone: bool = False,
     ) -> ChatReply:
         """Get an answer.
 
@@ -120,6 +122,7 @@ class Caller:
             phase: What it is for (`Phase`).
             deadline: Working time left to the item: waiting does not count, attempts do.
             priority: Of the slot, if there are slots.
+            alone: The same request failed before, so another failure says nothing about the service.
 
         Returns:
             The reply; its usage includes the attempts that failed before.
@@ -130,7 +133,7 @@ class Caller:
             Stopped: The budget is spent.
         """
         key = MeterKey(self.role.value, self.model.info.model, str(stage), str(phase))
-        call = _Call(request, key, deadline)
+        call = _Call(request, key, deadline, alone)
         async with nullcontext() if self._slots is None else self._slots.hold(priority):
             started = self.clock()
             while True:
@@ -149,10 +152,7 @@ class Caller:
 
     async def _attempt(self, call: _Call) -> ChatReply:
         self.meter.check()
-        began = self.clock()
-        with call.waiting():
-            probe = await self._breaker.admit()
-        call.wait_s += self.clock() - began
+        probe = await self._admitted(call)
         try:
             async with AsyncExitStack() as stack:
                 with call.waiting():
@@ -161,16 +161,26 @@ class Caller:
                 call.attempt += 1
                 reply = await self._send(call, call.bounded())
         except CallError as error:
-            if error.failure.retryable:
-                self._breaker.failed(error, probe)
-            else:
+            if not error.failure.retryable:
                 self._breaker.answered(probe)
+            elif not call.alone:
+                self._breaker.failed(error, probe, call.attempt == 1)
             raise
         except BaseException:  # cancelled, or the budget is spent: nothing is known of the service
             self._breaker.abandoned(probe)
             raise
         self._breaker.answered(probe)
         return reply
+
+    async def _admitted(self, call: _Call) -> bool:
+        """Wait while others find out whether the service is there; returns whether this attempt is to find out."""
+        if call.alone:
+            return False
+        began = self.clock()
+        with call.waiting():
+            probe = await self._breaker.admit()
+        call.wait_s += self.clock() - began
+        return probe
 
     async def _send(self, call: _Call, request: ChatRequest) -> ChatReply:
         key = (call.key.stage, call.key.phase)

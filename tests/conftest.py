@@ -1,0 +1,47 @@
+"""What holds for all tests: gaps are shown, and with `--gaps=fail` they are failures.
+
+A test that needs something optional skips with a reason that begins with `absent:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+ABSENT = "absent:"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--gaps", choices=("show", "fail"), default="show", help="what a test that is skipped for something absent is"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.skipped and item.config.getoption("--gaps") == "fail" and ABSENT in _reason(report):
+        report.outcome = "failed"
+        report.longrepr = f"nothing may be left out here, but {_reason(report)}"
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+    reasons: dict[str, int] = {}
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = _reason(report)
+        reasons[reason] = reasons.get(reason, 0) + 1
+    if reasons:
+        terminalreporter.write_sep("-", "left out")
+        for reason, count in sorted(reasons.items()):
+            terminalreporter.write_line(f"{count:4d}  {reason}")
+
+
+def _reason(report: pytest.TestReport) -> str:
+    if isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2]).removeprefix("Skipped: ")
+    return str(report.longrepr)
