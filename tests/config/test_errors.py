@@ -28,7 +28,7 @@ WRONG = [
     ("optimizer.learning_rate=[1]", ["a whole number"]),
     ("optimizer.learning_rate=null", ["a whole number"]),
     ("optimizer.use_slow_update=perhaps", ["true or false"]),
-    ("optimizer=3", ["group of keys", "optimizer.learning_rate"]),
+    ("gradient=3", ["group of keys", "gradient.minibatch_size"]),
     ("~optimizer.learning_rate", ["cannot be removed"]),
     ("+optimizer.learning_rate=3", ["exists", "without `+`"]),
     ("optimizer.lr_scheduler=cosin", ["did you mean cosine", "constant, linear, cosine"]),
