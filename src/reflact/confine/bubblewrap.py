@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from reflact.confine.cages import cage_root, caged
 from reflact.confine.job import ConfinedResult, ConfinementError, Ending, Job
 from reflact.confine.rlimits import limited
 from reflact.confine.supervise import supervise
@@ -48,22 +49,25 @@ class Bubblewrap:
     def __init__(self, program: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._program = program
         self._clock = clock
+        self._cages = cage_root()
 
     async def run(self, job: Job) -> ConfinedResult:
         """Run a job; see `Confinement.run`."""
-        with _pipe(b"") as (status, report), _text(_passwd(job)) as passwd, _text(f"student:x:{UID}:\n") as group:
-            fds = Descriptors(report, passwd, group)
-            result = await supervise(
-                command(self._program, job, fds),
-                job,
-                env={},  # bwrap's own environment can be read in the job, as that of process 1
-                cwd="/",
-                kill=_kill,
-                clock=self._clock,
-                pass_fds=(report, passwd, group),
-                own=_OWN,
-            )
+        with _pipe() as (status, report), _text(_passwd(job)) as passwd, _text(f"student:x:{UID}:\n") as group:
+            whole = command(self._program, job, Descriptors(report, passwd, group))
+            with caged(self._cages, job.limits.processes + _OWN, whole) as argv:
+                result = await supervise(
+                    argv,
+                    job,
+                    env={},  # bwrap's own environment can be read in the job, as that of process 1
+                    cwd="/",
+                    kill=_kill,
+                    clock=self._clock,
+                    pass_fds=(report, passwd, group),
+                    own=_OWN,
+                )
             os.set_blocking(status, False)
+            told = b""
             with suppress(BlockingIOError):
                 told = os.read(status, _STATUS_BYTES)
         if result.ending is Ending.EXITED and not started(told):
@@ -147,10 +151,9 @@ def _kill(pid: int, alive: bool) -> None:
 
 
 @contextmanager
-def _pipe(content: bytes) -> Iterator[tuple[int, int]]:
+def _pipe() -> Iterator[tuple[int, int]]:
     reading, writing = os.pipe()
     try:
-        os.write(writing, content)
         yield reading, writing
     finally:
         os.close(reading)

@@ -14,6 +14,8 @@ from pathlib import Path
 MARK = "REFLACT_RUN_ID"
 _ROUNDS = 100
 _PAUSE_S = 0.01
+# A process that stays without an environment was started so, and is not ours.
+_SETTLED_AFTER = 10
 
 
 def ticks_now() -> int:
@@ -32,9 +34,9 @@ def end_marked(mark: str, since: int) -> int:
     """
     wanted = f"{MARK}={mark}".encode()
     left: list[int] = []
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         left, unsettled = _look(wanted, since)
-        if not left and not unsettled:
+        if not left and (not unsettled or number >= _SETTLED_AFTER):
             return 0
         for sent in (signal.SIGSTOP, signal.SIGKILL):
             for pid in left:

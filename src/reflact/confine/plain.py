@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from uuid import uuid4
 
+from reflact.confine.cages import cage_root, caged
 from reflact.confine.job import ConfinedResult, Job
 from reflact.confine.marks import MARK, end_marked, ticks_now
 from reflact.confine.rlimits import limited
@@ -31,6 +32,7 @@ class Unconfined:
     ) -> None:
         self._clock = clock
         self._new_mark = new_mark
+        self._cages = cage_root()
 
     async def run(self, job: Job) -> ConfinedResult:
         """Run a job; see `Confinement.run`.
@@ -49,11 +51,13 @@ class Unconfined:
                     os.killpg(pid, signal.SIGKILL)
             end_marked(mark, since)
 
-        return await supervise(
-            limited(job.argv, job.limits, count_processes=False),
-            job,
-            env={**job.environment, MARK: mark},
-            cwd=job.folder,
-            kill=kill,
-            clock=self._clock,
-        )
+        whole = limited(job.argv, job.limits, count_processes=False)
+        with caged(self._cages, job.limits.processes, whole) as argv:
+            return await supervise(
+                argv,
+                job,
+                env={**job.environment, MARK: mark},
+                cwd=job.folder,
+                kill=kill,
+                clock=self._clock,
+            )

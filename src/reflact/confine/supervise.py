@@ -16,7 +16,7 @@ from reflact.confine.job import ConfinedResult, ConfinementError, Ending, Job, L
 from reflact.confine.looking import descendants, private_memory, usage
 
 _CHUNK = 64 * 1024
-_LOOK_S = 0.1
+_LOOK_S = 0.05
 _LAST_WORDS_S = 5.0
 
 Kill = Callable[[int, bool], None]
