@@ -103,7 +103,7 @@ def test_the_order_of_overrides_does_not_matter(composer: Composer) -> None:
 def test_the_quick_way_gives_what_hydra_gives(composer: Composer) -> None:
     for n in range(3):
         chosen = [f"ablation/{axis.name}={axis.options[-1 - n % len(axis.options)].name}" for axis in load_axes().axes]
-        lines = ["benchmark=alfworld", *reversed(chosen), "harness=claude_code_exec", "train.seed=7"]
+        lines = ["benchmark=docvqa", *reversed(chosen), "harness=claude_code_exec", "train.seed=7"]
         assert composer.compose(lines) == composer.compose([*lines, "hydra.job.chdir=false"])
 
 
