@@ -1,6 +1,6 @@
 """Errors that a command turns into one message and one exit code.
 
-The exit codes are part of the interface (`docs/exit-codes.md`); this module is their only owner.
+The exit codes are part of the interface (`docs/run-directory.md`); this module is their only owner.
 """
 
 from __future__ import annotations
