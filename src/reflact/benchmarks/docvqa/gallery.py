@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -52,7 +52,7 @@ class Gallery:
             message += f"{', '.join(map(str, self.folders))}. env.image_root says where they are"
             yield Finding("error", "image_missing", message)
         if self.problems:
-            message = f"{len(self.problems)} images cannot be used: {_first(list(self.problems.values()), '; ')}"
+            message = f"{len(self.problems)} images cannot be used: {_first(list(dict.fromkeys(self.problems.values())), '; ')}"
             yield Finding("error", "image_broken", message)
 
 
@@ -70,7 +70,7 @@ def open_images(split: Split, image_root: str) -> Gallery:
                 missing[item.id] = item.data["image"]
             else:
                 places[item.id] = place
-    hashes, problems = _check(list(dict.fromkeys(places.values())))
+    hashes, problems = _check(places.values())
     return Gallery(places, hashes, problems, missing, tuple(folders))
 
 
@@ -97,16 +97,18 @@ def _find(name: str, folders: Sequence[Path]) -> Path | None:
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-def _check(paths: Sequence[Path]) -> tuple[dict[Path, str], dict[Path, str]]:
+def _check(paths: Iterable[Path]) -> tuple[dict[Path, str], dict[Path, str]]:
+    links: dict[Path, list[Path]] = {}
+    for path in dict.fromkeys(paths):
+        links.setdefault(path.resolve(), []).append(path)
     hashes: dict[Path, str] = {}
     problems: dict[Path, str] = {}
     # Reading, hashing and checksums happen outside of the interpreter's lock.
     with ThreadPoolExecutor(min(_MOST_THREADS, 2 * (os.cpu_count() or 1)), "reflact-images") as pool:
-        for path, (sha256, problem) in zip(paths, pool.map(_examine, paths), strict=True):
-            if problem:
-                problems[path] = problem
-            else:
-                hashes[path] = sha256
+        examined = pool.map(_examine, [names[0] for names in links.values()])
+        for names, (sha256, problem) in zip(links.values(), examined, strict=True):
+            found, value = (problems, problem) if problem else (hashes, sha256)
+            found.update(dict.fromkeys(names, value))
     return hashes, problems
 
 
