@@ -52,7 +52,8 @@ class Gallery:
             message += f"{', '.join(map(str, self.folders))}. env.image_root says where they are"
             yield Finding("error", "image_missing", message)
         if self.problems:
-            message = f"{len(self.problems)} images cannot be used: {_first(list(dict.fromkeys(self.problems.values())), '; ')}"
+            reasons = _first(list(dict.fromkeys(self.problems.values())), "; ")
+            message = f"{len(self.problems)} images cannot be used: {reasons}"
             yield Finding("error", "image_broken", message)
 
 
