@@ -13,6 +13,7 @@ from reflact.optimizer.types import (
     Comparison,
     EpochReview,
     Evidence,
+    Evolution,
     LearningRate,
     Merge,
     MergedChange,
@@ -100,6 +101,15 @@ class FakeTeacher:
 
     async def diagnose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> str:
         result: str = self._answer("diagnose", lambda *_: "Say which rule you used.", context, trajectories)
+        return result
+
+    async def compose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> tuple[str, str]:
+        default = lambda *_: ("why", f"{context.skill}\n- Written at once.\n")  # noqa: E731
+        result: tuple[str, str] = self._answer("compose", default, context, trajectories)
+        return result
+
+    async def evolve(self, evolution: Evolution) -> str:
+        result: str = self._answer("evolve", lambda *_: f"```\n{evolution.skill}\n- Evolved.\n```", evolution)
         return result
 
 

@@ -52,6 +52,7 @@ REPLIES: dict[str, dict[str, Any]] = {
     "meta_skill": {"reasoning": "r", "meta_skill_content": "memory"},
     "meta_reflect": {"meta_summary": "m", "patch": {"reasoning": "r", "edits": [ADD]}},
     "diagnose": {"reasoning": "r", "instruction": "say why"},
+    "one_shot": {"reasoning": "r", "skill": "# Whole"},
 }
 
 
@@ -69,7 +70,7 @@ class ScriptedCaller:
         self.requests.append(request)
         self.paid.append((stage, phase))
         await asyncio.sleep(0)
-        assert request.schema is not None
+        assert request.schema is not None or self._script, "free text must be scripted"
         step = self._script.pop(0) if self._script else json.dumps(REPLIES[request.schema.name])
         if isinstance(step, Exception):
             raise step
@@ -130,6 +131,7 @@ STAGES: dict[str, tuple[Callable[[LLMTeacher], Coroutine[Any, Any, Any]], str, s
     "meta_skill": (lambda t: t.remember(COMPARISON, "FORMER"), "meta_skill", "slow"),
     "meta_reflect": (lambda t: t.review(EpochReview(2, ({"a": 1},), "FORMER", "# S"), 3), "meta_reflect", "train"),
     "diagnose": (lambda t: t.diagnose(context(), REFS), "deep_reflect", "train"),
+    "one_shot": (lambda t: t.compose(context(), REFS), "rewrite", "train"),
 }
 
 
@@ -164,6 +166,7 @@ def test_replies_become_the_protocols_objects() -> None:
     assert ask(ScriptedCaller(), STAGES["meta_skill"][0]) == ("r", "memory")
     assert ask(ScriptedCaller(), STAGES["meta_reflect"][0])[0] == "m"
     assert ask(ScriptedCaller(), STAGES["diagnose"][0]) == "say why"
+    assert ask(ScriptedCaller(), STAGES["one_shot"][0]) == ("r", "# Whole")
 
 
 def test_an_invalid_reply_is_asked_once_more_with_the_reason() -> None:
@@ -342,7 +345,7 @@ def test_caps_on_replies_are_the_configured_ones_and_whole_skills_have_the_rewri
         ask(caller, use, config=config)
         caps[name] = caller.requests[0].max_completion_tokens
         assert caller.requests[0].timeout_s == 7.5
-    assert {name for name, cap in caps.items() if cap == 222} == {"draft", "merge_drafts", "rewrite"}
+    assert {name for name, cap in caps.items() if cap == 222} == {"draft", "merge_drafts", "one_shot", "rewrite"}
     assert set(caps.values()) == {111, 222}
 
 

@@ -24,6 +24,7 @@ def problems(config: Config) -> Iterator[str]:
     yield from _backends(config.model)
     for role in ROLES:
         yield from _endpoint(config.model, role)
+    yield from _method(config)
     yield from _operation(config)
 
 
@@ -77,6 +78,11 @@ def _gate(config: Config) -> Iterator[str]:
     for key, (value, wanted) in needed.items():
         if value != wanted:
             yield f"evaluation.early_reject=true needs {key}={show(wanted)}, and it is {show(value)}."
+
+
+def _method(config: Config) -> Iterator[str]:
+    if config.optimizer.name == "gepa" and config.evaluation.max_error_rate > 0:
+        yield "optimizer=gepa needs evaluation.max_error_rate=0: its search must have a score for every item."
 
 
 def _backends(model: ModelConfig) -> Iterator[str]:

@@ -70,7 +70,7 @@ async def judge(bench: Workbench, state: TrainingState, candidate: Candidate) ->
     key, current_key = bench.skill_key(candidate.text), bench.skill_key(state.current.text)
     if state.hopeless.get(key) == current_key and not candidate.forced:
         return Judgement(Action.REJECT, None, None, {"bound": "known", "cached": True})
-    evaluation = await _measure(bench, state, candidate)
+    evaluation = await measure(bench, state, candidate)
     if evaluation.rejected_at is not None:
         state.hopeless[key] = current_key
         n = len(bench.trials(Part.VAL, bench.config.evaluation.gate_repeats))
@@ -107,7 +107,7 @@ def _take(state: TrainingState, candidate: Candidate, mine: Measured, evaluation
         state.since_best = 0
 
 
-async def _measure(bench: Workbench, state: TrainingState, candidate: Candidate) -> Evaluation:
+async def measure(bench: Workbench, state: TrainingState, candidate: Candidate) -> Evaluation:
     """Evaluate a text, or read what was measured for it before."""
     known = state.measured.get(bench.skill_key(candidate.text))
     if known is not None:

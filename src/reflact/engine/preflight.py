@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reflact.config.schema import Config
 from reflact.core.names import Role
+from reflact.engine.method import require_method
 from reflact.engine.prepare import Prepared, prepare
 from reflact.engine.run_record import read_record, require_same_run
 from reflact.models.registry import backends, connect_role
@@ -29,6 +30,7 @@ def preflight(config: Config, root: Path, *, skill: str | None = None) -> Prepar
     """
     prepared = prepare(config, skill=skill)
     require_models(config)
+    require_method(config)
     if config.run.resume:
         record = read_record(RunLayout(root))
         if record is not None:

@@ -15,6 +15,7 @@ from reflact.core.names import Part
 from reflact.engine.assemble import Parts, assemble, make_parts
 from reflact.engine.desk import Desk, claimed, host, opened
 from reflact.engine.judge import selection_scores
+from reflact.engine.method import steps_planned, unread
 from reflact.engine.preflight import preflight
 from reflact.engine.prepare import Prepared
 from reflact.engine.run_record import changed_settings, make_record, read_record, require_same_run
@@ -69,6 +70,8 @@ async def _train(desk: Desk, prepared: Prepared) -> Summary:
         desk.emit(_started(desk, prepared, record))
         for finding in prepared.warnings:
             desk.emit(Warned(finding.code, finding.message))
+        for key in unread(prepared.config, record["config_diff"]):
+            desk.emit(Warned("unread_key", f"optimizer={prepared.config.optimizer.name} does not read {key}"))
         state, tests = await run_training(bench)
         selection = await selection_scores(bench, state)
         desk.syncer.flush()
@@ -116,7 +119,7 @@ def _started(desk: Desk, prepared: Prepared, record: Mapping[str, Any]) -> RunSt
         pid=os.getpid(),
         host=host(),
         epochs=schedule.epochs,
-        steps=schedule.total_steps,
+        steps=steps_planned(config, schedule),
         counts={
             "train": schedule.train_size,
             "selection": _bounded(sizes[Part.VAL], config.evaluation.sel_env_num) * config.evaluation.gate_repeats,

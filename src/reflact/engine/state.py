@@ -87,6 +87,11 @@ class TrainingState:
         data["ended"] = self.ended.value if self.ended else None
         write_json(path, {"version": VERSION, **data})
 
+    def finish(self, reason: StopReason, path: Path) -> None:
+        """End training and save."""
+        self.ended = reason
+        self.save(path)
+
     @classmethod
     def load(cls, path: Path) -> TrainingState | None:
         """Read a saved state; None if there is none.

@@ -50,7 +50,7 @@ async def run_step(bench: Workbench, state: TrainingState, history: History, tes
     step = state.step + 1
     index = state.step % bench.schedule.steps_per_epoch
     batches = bench.schedule.step(state.epoch, index)
-    trials = _trials(bench, batches)
+    trials = trials_of(bench, batches)
     context = step_context(bench, state, step)
     adopt_leftover(bench, step, context.skill, trials)
     rollout, analyses = await _rollout_and_reflect(bench, state, step, batches, context, test)
@@ -60,13 +60,14 @@ async def run_step(bench: Workbench, state: TrainingState, history: History, tes
         analyses = [*analyses, *deep.records]
     proposal = await propose(bench, state, step, rollout, analyses, context, history)
     async with speculating(_speculation(bench, state, step, proposal)) as verdict:
-        judgement = await _gate(bench, state, step, proposal)
+        judgement = await gate(bench, state, step, proposal)
         verdict.append(judgement)
     work = StepWork(state.epoch, step, context.skill, batches, rollout, analyses, deep, proposal, judgement)
-    _commit(bench, state, history, work)
+    commit(bench, state, history, work)
 
 
-def _trials(bench: Workbench, batches: Sequence[MicroBatch]) -> tuple[Trial, ...]:
+def trials_of(bench: Workbench, batches: Sequence[MicroBatch]) -> tuple[Trial, ...]:
+    """Return the trials of a step's rollout, in batch order."""
     train = bench.items(Part.TRAIN)
     return tuple(Trial(train[i], batch.seed) for batch in batches for i in batch.indices)
 
@@ -78,7 +79,7 @@ def _speculation(bench: Workbench, state: TrainingState, step: int, proposal: Pr
         return None
     if proposal.text is None or bench.skill_key(proposal.text) == bench.skill_key(state.current.text):
         return None
-    return Speculation(bench, state, step + 1, _trials(bench, bench.schedule.step(state.epoch, index)))
+    return Speculation(bench, state, step + 1, trials_of(bench, bench.schedule.step(state.epoch, index)))
 
 
 def step_context(bench: Workbench, state: TrainingState, step: int) -> StepContext:
@@ -108,7 +109,7 @@ async def _rollout_and_reflect(
         reflection = Reflection(bench, group, context, batches, bench.layout.step(step), test.teacher_works)
         rollout = await bench.evaluator.evaluate(
             Plan(
-                trials=_trials(bench, batches),
+                trials=trials_of(bench, batches),
                 skill=state.current.text,
                 part=Part.TRAIN,
                 stage=Stage.ROLLOUT,
@@ -124,7 +125,8 @@ async def _rollout_and_reflect(
     return rollout, reflection.records()
 
 
-async def _gate(bench: Workbench, state: TrainingState, step: int, proposal: Proposal) -> Judgement:
+async def gate(bench: Workbench, state: TrainingState, step: int, proposal: Proposal) -> Judgement:
+    """Measure a step's candidate, if it has one that differs, and decide."""
     if proposal.skipped is not None:
         return Judgement(proposal.skipped, None, None, {})
     assert proposal.text is not None
@@ -140,7 +142,7 @@ async def _gate(bench: Workbench, state: TrainingState, step: int, proposal: Pro
         state.step = step - 1
 
 
-def _commit(bench: Workbench, state: TrainingState, history: History, work: StepWork) -> None:
+def commit(bench: Workbench, state: TrainingState, history: History, work: StepWork) -> None:
     """Write the step's record and the state that covers it."""
     action = work.judgement.action
     state.since_best = 0 if state.best.origin == f"step_{work.step:04d}" else state.since_best + 1

@@ -24,6 +24,7 @@ from reflact.optimizer.types import (
     Comparison,
     EpochReview,
     Evidence,
+    Evolution,
     FailureType,
     LearningRate,
     Merge,
@@ -54,6 +55,7 @@ class _Limits:
     skill_tokens: int
     trajectory_chars: int
     skill_chars: int
+    batch_chars: int
 
 
 class LLMTeacher:
@@ -84,6 +86,7 @@ class LLMTeacher:
             skill_tokens=config.optimizer.rewrite_max_completion_tokens,
             trajectory_chars=config.gradient.max_trajectory_chars,
             skill_chars=config.optimizer.max_skill_chars,
+            batch_chars=config.gradient.max_trajectory_chars * config.gradient.minibatch_size,
         )
         self._calls = TeacherCalls(prompts, emit, config.gradient.analyst_workers, config.model.teacher_timeout)
         self._fingerprint = digest(
@@ -208,6 +211,24 @@ class LLMTeacher:
         )
         instruction: str = reply["instruction"]
         return instruction
+
+    async def compose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> tuple[str, str]:
+        """Write a whole skill at once; the batch shares the room that a minibatch has."""
+        chars, count = show.share_room(self._limits.batch_chars, self._limits.trajectory_chars, len(trajectories))
+        reply = await self._calls.ask(
+            self._caller,
+            self._form("one_shot", Stage.REWRITE, schemas.one_shot(), whole_skill=True),
+            lambda: {
+                "skill": context.skill,
+                "trajectories": [show.show_trajectory(ref.load(), chars) for ref in trajectories[:count]],
+                "max_chars": self._limits.skill_chars,
+            },
+        )
+        return reply["reasoning"], reply["skill"]
+
+    async def evolve(self, evolution: Evolution) -> str:
+        """Send the search's prompt as it is."""
+        return await self._calls.say(self._caller, evolution.prompt, Stage.REFLECT, self._limits.skill_tokens)
 
     async def _merge_drafts(self, context: StepContext, patches: Sequence[Patch]) -> Merge:
         reply = await self._calls.ask(

@@ -22,10 +22,7 @@ def change_body(mode: UpdateMode, skill: str, content: str, why: str) -> dict[st
 def change_bodies(mode: UpdateMode, skill: str, contents: list[str], why: str) -> tuple[dict[str, Json], ...]:
     """Return the changes that add several texts; drafts are whole, so there they become one."""
     if mode is UpdateMode.FULL_REWRITE and contents:
-        draft = skill
-        for content in contents:
-            draft = with_text(draft, content)
-        return ({"skill": draft},)
+        return ({"skill": with_texts(skill, contents)},)
     return tuple(change_body(mode, skill, content, why) for content in contents)
 
 
@@ -38,6 +35,18 @@ def first_line(text: str, most: int = 60) -> str:
 def with_text(skill: str, content: str) -> str:
     """Return the skill with a text at its end, unless it holds it already."""
     return skill if content.strip() in skill else append_text(skill, content, len(skill))
+
+
+def with_texts(skill: str, contents: Iterable[str]) -> str:
+    """Return the skill with several texts at its end."""
+    for content in contents:
+        skill = with_text(skill, content)
+    return skill
+
+
+def fenced(skill: str) -> str:
+    """Return a skill as the reply that a search expects."""
+    return f"```\n{skill}\n```"
 
 
 def merged(patches: tuple[Patch, ...], mode: UpdateMode) -> Merge:

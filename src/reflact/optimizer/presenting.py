@@ -14,6 +14,8 @@ SOURCE_LABELS = {
     Source.HISTORY: "from the epoch's history",
 }
 _NO_TEXT = "(no text)"
+LEAST_CHARS = 600
+"""Below this a trajectory shows too little of what happened."""
 # Shares of a trajectory's room that its header's fields may take; the conversation gets what is left.
 _QUESTION, _FIELD, _LABEL = 0.25, 0.125, 0.05
 
@@ -28,6 +30,16 @@ def cut_middle(text: str, limit: int) -> str:
         return text[: max(limit, 0)]
     tail = room // 2
     return text[: room - tail] + remark + (text[-tail:] if tail else "")
+
+
+def share_room(room: int, most: int, count: int) -> tuple[int, int]:
+    """Return (characters of each, how many) when `count` trajectories share the room of one call.
+
+    Each gets at most `most` and at least `LEAST_CHARS`; where not even that is there for all, the first ones are
+    shown.
+    """
+    each = max(min(most, room // max(count, 1)), min(most, LEAST_CHARS))
+    return each, min(count, max(1, room // each))
 
 
 def show_trajectory(trajectory: Trajectory, limit: int) -> str:

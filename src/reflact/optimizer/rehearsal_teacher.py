@@ -17,7 +17,7 @@ from reflact.core.hashing import digest
 from reflact.core.names import Phase, Stage
 from reflact.core.types import Json, Rule
 from reflact.models.chance import chance
-from reflact.optimizer.plain_stages import carried_out, change_bodies, merged
+from reflact.optimizer.plain_stages import carried_out, change_bodies, fenced, merged, with_texts
 from reflact.optimizer.protected import skill_key
 from reflact.optimizer.provenance import by_support
 from reflact.optimizer.rehearsal_calls import Calls
@@ -27,6 +27,7 @@ from reflact.optimizer.types import (
     Comparison,
     EpochReview,
     Evidence,
+    Evolution,
     FailureType,
     LearningRate,
     Merge,
@@ -179,6 +180,25 @@ class RehearsalTeacher:
         prompt = _prompt(context, [ref.id for ref in trajectories])
         await self._calls.make(Stage.DEEP_REFLECT, Phase.TRAIN, prompt, instruction)
         return instruction
+
+    async def compose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> tuple[str, str]:
+        """Add as many findings as one look at a batch gives."""
+        kinds = {ref.task_type for ref in trajectories if ref.hard == 0}
+        key = [context.seed, "compose", skill_key(context.skill), [ref.id for ref in trajectories]]
+        skill = with_texts(context.skill, self._findings(context, kinds, MOST_FINDINGS, key))
+        reasoning = f"{len(trajectories)} trajectories; simulated."
+        prompt = _prompt(context, [json.dumps(asdict(ref.load()), default=str) for ref in trajectories])
+        await self._calls.make(Stage.REWRITE, Phase.TRAIN, prompt, {"reasoning": reasoning, "skill": skill})
+        return reasoning, skill
+
+    async def evolve(self, evolution: Evolution) -> str:
+        """Add one finding about the items that failed."""
+        kinds = {ref.task_type for ref in evolution.trajectories if ref.hard == 0}
+        key = [evolution.seed, "evolve", skill_key(evolution.skill), [ref.id for ref in evolution.trajectories]]
+        context = StepContext(evolution.skill, UpdateMode.FULL_REWRITE, None)
+        reply = fenced(with_texts(evolution.skill, self._findings(context, kinds, 1, key)))
+        await self._calls.make(Stage.REFLECT, Phase.TRAIN, evolution.prompt, reply)
+        return reply
 
     async def _compared(self, stage: Stage, comparison: Comparison, former: str, reasoning: str, content: str) -> None:
         texts = [comparison.previous_skill, comparison.current_skill, former]

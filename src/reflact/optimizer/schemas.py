@@ -95,6 +95,11 @@ def rewrite() -> Schema:
     return _object(skill=_FILLED, change_summary=_TEXT)
 
 
+def one_shot() -> Schema:
+    """A skill written at once."""
+    return _object(reasoning=_TEXT, skill=_FILLED)
+
+
 def slow_update() -> Schema:
     """Guidance for the protected block."""
     return _object(reasoning=_TEXT, slow_update_content=_FILLED)

@@ -14,6 +14,7 @@ from reflact.optimizer.types import (
     Comparison,
     EpochReview,
     Evidence,
+    Evolution,
     LearningRate,
     Merge,
     Patch,
@@ -76,4 +77,12 @@ class Teacher(Protocol):
 
     async def diagnose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> str:
         """Write a short diagnostic instruction for a deep reflect."""
+        ...
+
+    async def compose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> tuple[str, str]:
+        """Write a whole skill at once from one batch; return (reasoning, skill)."""
+        ...
+
+    async def evolve(self, evolution: Evolution) -> str:
+        """Answer a search's prompt; the new text stands between the first and the last line of three backticks."""
         ...

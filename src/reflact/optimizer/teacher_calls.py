@@ -51,7 +51,7 @@ class Form:
     Attributes:
         prompt: Name of the prompt.
         stage: Stage that pays.
-        schema: Schema of the reply.
+        schema: Schema of the reply; empty for free text.
         phase: What it is for.
         max_tokens: Cap on tokens of the reply.
     """
@@ -116,6 +116,24 @@ class TeacherCalls:
                 self._warn(form, problem, "it is given up")
                 raise TeacherFailure(problem.cause, f"{form.prompt}: {problem}") from problem
 
+    async def say(self, asker: Asker, prompt: str, stage: Stage, max_tokens: int) -> str:
+        """Get a free text for a prompt that is not one of ours; an empty or cut reply is asked for once more.
+
+        Raises:
+            TeacherFailure: Refused, or not usable twice.
+            Stopped, Unavailable: The service failed; the run can be resumed when it works again.
+        """
+        form = Form("free", stage, {}, max_tokens)
+        async with self._turns:
+            for what_next in ("it is asked once more", "it is given up"):
+                reply = await self._send(asker, form, [Message("user", prompt)])
+                if reply.text.strip() and reply.finish_reason != "length":
+                    return reply.text
+                cause = "truncated" if reply.finish_reason == "length" else "empty"
+                problem = InvalidReply(cause, f"it was {cause}.")
+                self._warn(form, problem, what_next)
+        raise TeacherFailure(problem.cause, f"{form.prompt}: {problem}")
+
     def _second_chance(self, reply: ChatReply, problem: InvalidReply) -> list[Message]:
         quoted = cut_middle(reply.text, _QUOTED_CHARS) if reply.text.strip() else _NO_TEXT
         return [
@@ -128,7 +146,7 @@ class TeacherCalls:
             messages=tuple(messages),
             max_completion_tokens=form.max_tokens,
             timeout_s=self._timeout_s,
-            schema=ReplySchema(form.prompt, portable(form.schema)),
+            schema=ReplySchema(form.prompt, portable(form.schema)) if form.schema else None,
         )
         try:
             return await asker.ask(request, stage=form.stage, phase=form.phase)

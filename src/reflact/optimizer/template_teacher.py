@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from reflact.core.hashing import digest
-from reflact.optimizer.plain_stages import carried_out, change_bodies, merged
+from reflact.optimizer.plain_stages import carried_out, change_bodies, fenced, merged, with_texts
 from reflact.optimizer.provenance import by_support
 from reflact.optimizer.types import (
     Analysis,
@@ -19,6 +19,7 @@ from reflact.optimizer.types import (
     Comparison,
     EpochReview,
     Evidence,
+    Evolution,
     FailureType,
     LearningRate,
     Merge,
@@ -139,6 +140,28 @@ class TemplateTeacher:
     async def diagnose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> str:
         """Ask for the fields one by one."""
         return "Before you answer, name the parts that the answer needs and where the question gives each of them."
+
+    async def compose(self, context: StepContext, trajectories: tuple[TrajectoryRef, ...]) -> tuple[str, str]:
+        """Add as many worked examples as the plan ever adds at once, and the first format rule."""
+        examples = await self._examples(context, trajectories, max(PLAN))
+        rules = [_item(rule) for rule in _missing(context.skill, ())[:1]]
+        return f"{len(examples)} worked examples.", with_texts(context.skill, [*examples, *rules])
+
+    async def evolve(self, evolution: Evolution) -> str:
+        """Add a worked example of an item that failed, or else a format rule that the skill lacks."""
+        context = StepContext(evolution.skill, UpdateMode.FULL_REWRITE, None)
+        examples = await self._examples(context, evolution.trajectories, 1)
+        rules = [_item(rule) for rule in _missing(evolution.skill, ())[:1]]
+        return fenced(with_texts(evolution.skill, examples or rules))
+
+    async def _examples(
+        self, context: StepContext, trajectories: tuple[TrajectoryRef, ...], count: int
+    ) -> tuple[str, ...]:
+        """Return worked examples of items that failed."""
+        failed = (ref.load() for ref in trajectories if ref.hard == 0)
+        fresh = [item for item in failed if _is_fresh(worked_example(item), context)]
+        chosen = await self._chooser.choose(context, tuple(fresh), count) if fresh else ()
+        return tuple(example for index in chosen if (example := worked_example(fresh[index])) is not None)
 
     async def _contents(self, context: StepContext, shown: tuple[Trajectory, ...]) -> list[str]:
         """Return the texts to add: worked examples, or a format rule where the plan or the failures give none."""

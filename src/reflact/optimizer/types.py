@@ -186,6 +186,23 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Evolution:
+    """What a search asks for: a new text in place of a skill that was tried on a few items.
+
+    Attributes:
+        skill: The text to replace, without its protected block.
+        trajectories: What it did on the items.
+        prompt: The search's own prompt about both, for teachers that read prompts.
+        seed: Seed of the iteration, for teachers that draw (simulated ones).
+    """
+
+    skill: str
+    trajectories: tuple[TrajectoryRef, ...]
+    prompt: str
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EpochReview:
     """What meta reflect looks at: the epoch's records (as in history.jsonl) and the former summary."""
 

@@ -9,6 +9,7 @@ from math import ceil
 from reflact.config.schema import Config
 from reflact.core.names import Part
 from reflact.engine.batches import Schedule, make_schedule
+from reflact.engine.planned_rows import bounded, compared, deep_items, epoch_ends
 from reflact.optimizer.schedule import edit_budget, resolve_floor
 
 FEW_GATES = 3
@@ -67,14 +68,10 @@ def plan_counts(config: Config, sizes: Mapping[Part, int]) -> Plan:
     schedule = make_schedule(config.train, sizes[Part.TRAIN])
     epochs, total = schedule.epochs, schedule.total_steps
     evaluation = config.evaluation
-    selection = _bounded(sizes[Part.VAL], evaluation.sel_env_num) * evaluation.gate_repeats
-    test = _bounded(sizes[Part.TEST], evaluation.test_env_num) if evaluation.eval_test else 0
-    comparisons, updates = _epoch_ends(config)
-    deep = (
-        config.gradient.deep_reflect_failures + config.gradient.deep_reflect_successes
-        if config.gradient.use_deep_reflect
-        else 0
-    )
+    selection = bounded(sizes[Part.VAL], evaluation.sel_env_num) * evaluation.gate_repeats
+    test = bounded(sizes[Part.TEST], evaluation.test_env_num) if evaluation.eval_test else 0
+    comparisons, updates = epoch_ends(config)
+    deep = deep_items(config)
     return Plan(
         steps_per_epoch=schedule.steps_per_epoch,
         total_steps=total,
@@ -83,15 +80,11 @@ def plan_counts(config: Config, sizes: Mapping[Part, int]) -> Plan:
         baseline_rows=selection,
         rollout_rows=epochs * schedule.train_size + total * deep,
         gate_rows=total * selection,
-        epoch_end_rows=comparisons * 2 * _compared(config, schedule) + updates * selection,
+        epoch_end_rows=comparisons * 2 * compared(config, schedule) + updates * selection,
         test_rows=3 * test,
         gate_evaluations=total + updates,
         teacher_calls=total * _step_calls(config, schedule, deep) + _epoch_end_calls(config),
     )
-
-
-def _bounded(size: int, bound: int) -> int:
-    return min(size, bound) if bound > 0 else size
 
 
 def _batch_sizes(schedule: Schedule) -> tuple[int, ...]:
@@ -108,21 +101,6 @@ def _edit_budgets(config: Config, total: int) -> tuple[int, ...] | None:
     return tuple(
         edit_budget(optimizer.lr_scheduler, optimizer.learning_rate, floor, step, total) for step in range(1, total + 1)
     )
-
-
-def _epoch_ends(config: Config) -> tuple[int, int]:
-    """Return how many comparisons and how many measured updates the epoch ends make."""
-    epochs, optimizer = config.train.num_epochs, config.optimizer
-    slow = max(0, epochs - 1) if optimizer.use_slow_update else 0
-    memory = max(0, epochs - 2) if optimizer.use_meta_skill else 0
-    return max(slow, memory), slow + (epochs if optimizer.use_meta_reflect else 0)
-
-
-def _compared(config: Config, schedule: Schedule) -> int:
-    """Return the items of a comparison; the policy `changed` may scan the whole train split for pairs."""
-    if config.optimizer.longitudinal_pair_policy == "changed":
-        return schedule.train_size
-    return min(config.optimizer.slow_update_samples, schedule.train_size)
 
 
 def _step_calls(config: Config, schedule: Schedule, deep: int) -> int:

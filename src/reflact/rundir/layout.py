@@ -117,6 +117,16 @@ class StepFolder(_Folder):
         return self.path / "rewrite_result.json"
 
     @property
+    def one_shot_result(self) -> Path:
+        """Result of the method `one_shot`."""
+        return self.path / "one_shot_result.json"
+
+    @property
+    def child_rollout(self) -> EvaluationFolder:
+        """The batch with the candidate, where a search compares it with its parent first."""
+        return self.evaluation("child_rollout")
+
+    @property
     def step_record(self) -> Path:
         """The step's record, as in `history.jsonl`."""
         return self.path / "step_record.json"

@@ -1,0 +1,1 @@
+"""The method `gepa`: the search of the package of that name, through our harness, budget and record."""
