@@ -76,8 +76,9 @@ class ChatHarness:
 
     async def _converse(self, item: Item, session: Session) -> Outcome:
         outcome = await self._benchmark.converse(item, session)
-        if outcome.status is RowStatus.EMPTY:
-            outcome = await self._benchmark.converse(item, session)  # an empty reply has one more chance
+        if outcome.status is RowStatus.EMPTY and session.answers == 1:
+            # An empty reply has one more chance, unless the benchmark has asked again itself.
+            outcome = await self._benchmark.converse(item, session)
         return outcome
 
 
