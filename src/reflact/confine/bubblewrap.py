@@ -10,9 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from reflact.confine.cages import cage_root, caged
+from reflact.confine.doors import Doorman, doorman
 from reflact.confine.job import ConfinedResult, ConfinementError, Ending, Job
 from reflact.confine.rlimits import limited
 from reflact.confine.supervise import supervise
@@ -28,11 +30,18 @@ _OWN = 2
 
 @dataclass(frozen=True, slots=True)
 class Descriptors:
-    """Open descriptors that bwrap inherits: where it reports to, and files of the job's `/etc`."""
+    """Open descriptors that bwrap inherits: where it reports to, files of the job's `/etc`, and what it waits for."""
 
     status: int
     passwd: int
     group: int
+    block: int | None = None
+
+    @property
+    def inherited(self) -> tuple[int, ...]:
+        """All of them."""
+        own = (self.status, self.passwd, self.group)
+        return own if self.block is None else (*own, self.block)
 
 
 class Bubblewrap:
@@ -53,23 +62,30 @@ class Bubblewrap:
 
     async def run(self, job: Job) -> ConfinedResult:
         """Run a job; see `Confinement.run`."""
-        with _pipe() as (status, report), _text(_passwd(job)) as passwd, _text(f"student:x:{UID}:\n") as group:
-            whole = command(self._program, job, Descriptors(report, passwd, group))
+        with (
+            _pipe() as (status, report),
+            _text(_passwd(job)) as passwd,
+            _text(f"student:x:{UID}:\n") as group,
+            doorman(job.door, status) as keeper,
+        ):
+            fds = Descriptors(report, passwd, group, keeper.block)
+            whole = command(self._program, job, fds)
             with caged(self._cages, job.limits.processes + _OWN, whole) as argv:
-                result = await supervise(
-                    argv,
-                    job,
-                    env={},  # bwrap's own environment can be read in the job, as that of process 1
-                    cwd="/",
-                    kill=_kill,
-                    clock=self._clock,
-                    pass_fds=(report, passwd, group),
-                    own=_OWN,
-                )
+                async with keeper:
+                    result = await supervise(
+                        argv,
+                        job,
+                        env={},  # bwrap's own environment can be read in the job, as that of process 1
+                        cwd="/",
+                        kill=partial(_kill, keeper),
+                        clock=self._clock,
+                        pass_fds=fds.inherited,
+                        own=_OWN,
+                    )
             os.set_blocking(status, False)
-            told = b""
+            told = keeper.told
             with suppress(BlockingIOError):
-                told = os.read(status, _STATUS_BYTES)
+                told += os.read(status, _STATUS_BYTES)
         if result.ending is Ending.EXITED and not started(told):
             raise ConfinementError(f"bubblewrap did not start the program: {last_line(result.stderr)}")
         return result
@@ -84,6 +100,7 @@ def command(program: Path, job: Job, fds: Descriptors) -> list[str]:
         *("--unshare-user", "--uid", str(UID), "--gid", str(UID)),
         *("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *(() if job.network else ("--unshare-net",)),
+        *(() if fds.block is None else ("--block-fd", str(fds.block))),
         *_system(),
         *("--ro-bind-data", str(fds.passwd), "/etc/passwd", "--ro-bind-data", str(fds.group), "/etc/group"),
         # A private /dev would be memory without a limit.
@@ -143,9 +160,10 @@ def _passwd(job: Job) -> str:
     return f"student:x:{UID}:{UID}::{job.environment['HOME']}:/bin/sh\n"
 
 
-def _kill(pid: int, alive: bool) -> None:
+def _kill(keeper: Doorman, pid: int, alive: bool) -> None:
     # Everything inside ends with bwrap, since the process namespace does. An id that was waited for may be another's.
     if alive:
+        keeper.end()
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 

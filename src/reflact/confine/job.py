@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import socket
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -33,14 +34,15 @@ class Limits:
 
     Attributes:
         wall_s: Seconds from its start.
-        memory_bytes: Address space of each process, and private memory of all of them together; None is no limit
-            (programs that reserve far more address space than they use).
+        memory_bytes: Address space of each process, and private memory of all of them together; None is no limit.
         file_bytes: Size of one file; None is no limit.
         folder_bytes: Size of all files in the writable folders; None is no limit.
         entries: Files and folders in the writable folders.
         processes: Processes at once.
         output_bytes: Bytes written to standard output, and to standard error.
         kept_bytes: The last bytes of each that are kept.
+        address_space: `memory_bytes` also bounds the address space of each process; programs that reserve far more
+            than they use cannot live with that.
     """
 
     wall_s: float
@@ -51,6 +53,7 @@ class Limits:
     processes: int = 64
     output_bytes: int = 8 * MIB
     kept_bytes: int = 64 * KIB
+    address_space: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,19 @@ class Mount:
 
 
 @dataclass(frozen=True, slots=True)
+class Door:
+    """A service of ours inside a job's own network, where nothing else is.
+
+    Attributes:
+        port: Where the job finds it, on 127.0.0.1.
+        opened: Is given the listening socket, to serve on it; the program starts when it has returned.
+    """
+
+    port: int
+    opened: Callable[[socket.socket], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """A program to run.
 
@@ -87,6 +103,8 @@ class Job:
         stdin: What it reads.
         scratch_bytes: Size of a private `/tmp` in memory; 0 is none. `TMPDIR` is the job's folder anyway.
         network: Whether it may use the host's network.
+        door: A service inside its own network; only a confined job without the host's network has one.
+        on_output: Is given what the job writes to standard output, as it comes; must return at once.
     """
 
     argv: tuple[str, ...]
@@ -98,6 +116,8 @@ class Job:
     stdin: bytes = b""
     scratch_bytes: int = 0
     network: bool = False
+    door: Door | None = None
+    on_output: Callable[[bytes], None] | None = None
 
     @property
     def environment(self) -> dict[str, str]:

@@ -38,8 +38,10 @@ class Unconfined:
         """Run a job; see `Confinement.run`.
 
         Raises:
-            ValueError: A mount's target is not its source, which only a view of its own could do.
+            ValueError: A mount's target is not its source, or there is a door: only a view of its own has those.
         """
+        if job.door is not None:
+            raise ValueError("without confinement a job has no network of its own, and so no door")
         moved = [mount.inside for mount in job.mounts if mount.inside != str(mount.source)]
         if moved:
             raise ValueError(f"without confinement {moved[0]} cannot be shown in another place than its own")

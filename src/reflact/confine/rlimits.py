@@ -31,7 +31,7 @@ def _settings(limits: Limits, count_processes: bool) -> Iterator[str]:
     yield "ulimit -c 0"
     yield f"ulimit -n {_OPEN_FILES} 2>/dev/null"  # already lower on some machines
     yield f"ulimit -t {max(1, round(limits.wall_s * 4) + 1)}"
-    if limits.memory_bytes is not None:
+    if limits.memory_bytes is not None and limits.address_space:
         yield f"ulimit -v {limits.memory_bytes // KIB}"
     if limits.file_bytes is not None:
         yield f"ulimit -f {max(1, limits.file_bytes // _BLOCK)}"

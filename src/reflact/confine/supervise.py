@@ -34,6 +34,7 @@ class Child:
         folders: Where it may write.
         kill: Ends it.
         own: Processes among its descendants that are ours, not the job's.
+        on_output: Is given its standard output as it comes.
     """
 
     process: asyncio.subprocess.Process
@@ -43,6 +44,7 @@ class Child:
     own: int
     ended_by: Ending | None = None
     peak_bytes: int = 0
+    on_output: Callable[[bytes], None] | None = None
     _kept: dict[str, bytearray] = field(default_factory=dict)
 
     def end(self, why: Ending) -> None:
@@ -112,6 +114,8 @@ class Child:
         assert stream is not None
         kept, total = self._kept.setdefault(name, bytearray()), 0
         while chunk := await stream.read(_CHUNK):
+            if name == "stdout" and self.on_output is not None:
+                self.on_output(chunk)
             total += len(chunk)
             kept += chunk
             del kept[: -self.limits.kept_bytes]
@@ -166,7 +170,8 @@ async def supervise(
         )
     except OSError as error:
         raise ConfinementError(f"{argv[0]} cannot be started: {error}") from error
-    child = Child(process, job.limits, [mount.source for mount in job.mounts if mount.writable], kill, own)
+    writable = [mount.source for mount in job.mounts if mount.writable]
+    child = Child(process, job.limits, writable, kill, own, on_output=job.on_output)
     await child.follow(job.stdin)
     assert process.returncode is not None
     code = None if child.ended_by is not None else _shell_code(process.returncode)
