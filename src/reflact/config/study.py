@@ -134,6 +134,10 @@ class EnvConfig:
         "none", "Tell the student its score while it works; marks the run.", choices=("none", "train")
     )
     sandbox: str = opt("auto", "Confinement of model-written code.", choices=("auto", "require", "off"))
+    code_timeout: float = opt(
+        120.0, "Seconds that a student's script may take on one workbook (SpreadsheetBench).", low=0.1
+    )
+    code_memory_mb: int = opt(2048, "Megabytes that a student's script may take (SpreadsheetBench).", low=64)
     max_context_chars: int = opt(6000, "Characters of context a question keeps.", low=100)
     use_theorem: bool = opt(False, "Show the theorem (LiveMathematicianBench).")
     use_sketch: bool = opt(False, "Show the proof sketch (LiveMathematicianBench).")

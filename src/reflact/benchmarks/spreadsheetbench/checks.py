@@ -1,0 +1,56 @@
+"""What the data check looks for in SpreadsheetBench."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+from reflact.benchmarks.protocol import Finding, Split
+from reflact.benchmarks.spreadsheetbench.workshop import Workshop, WorkshopError
+from reflact.confine import Choice, ConfinementError
+from reflact.core.names import Part
+
+T = TypeVar("T")
+_SHOWN = 5
+
+
+def confinement_finding(choice: Choice) -> list[Finding]:
+    """Warn where scripts are not confined."""
+    if choice.confinement.confined:
+        return []
+    message = (
+        f"model-written scripts run WITHOUT confinement ({choice.reason}): they can read and change whatever this user "
+        "can, the references included, and use the network. Rows are marked `unsandboxed`"
+    )
+    return [Finding("warning", "unsandboxed", message)]
+
+
+def reference_findings(split: Split, workshop: Workshop) -> list[Finding]:
+    """Warn of items that no script can do, because their references hold formulas without results."""
+    items = [item for part in Part for item in split.parts[part]]
+    try:
+        problems = _finished(workshop.reference_problems(items))
+    except (ConfinementError, WorkshopError) as error:
+        return [Finding("warning", "references_unchecked", f"the references could not be checked: {error}")]
+    if not problems:
+        return []
+    names = _listed(list(problems))
+    first = next(iter(problems.values()))
+    message = (
+        f"the references of {len(problems)} items cannot be evaluated ({names}): {first}. Such cases are left out of "
+        "an item's score, and an item with no other case scores 0. Opening and saving the workbooks with a spreadsheet "
+        "program fills the results in"
+    )
+    return [Finding("warning", "not_evaluable", message)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:_SHOWN])) + (" ..." if len(names) > _SHOWN else "")
+
+
+def _finished(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end, also where the caller's thread has an event loop under way."""
+    with ThreadPoolExecutor(1, "reflact-check") as pool:
+        return pool.submit(asyncio.run, work).result()
