@@ -82,6 +82,11 @@ class PromptLibrary:
         return tuple(sorted(self._prompts))
 
     @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All prompts and parts, in order of their names."""
+        return tuple(self._prompts[name] for name in self.names)
+
+    @property
     def hashes(self) -> dict[str, str]:
         """The sha256 of each prompt's file, by name; recorded with every run."""
         return {name: self._prompts[name].sha256 for name in self.names}
