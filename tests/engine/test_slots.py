@@ -161,3 +161,72 @@ def test_who_comes_straight_back_is_not_overtaken_by_lower_priority() -> None:
         assert order == ["first"] * 3 + ["later"] * 2 + ["background"] * 3
 
     asyncio.run(main())
+
+
+def test_background_work_does_not_take_the_slots_of_a_phase_that_is_about_to_begin() -> None:
+    async def main() -> None:
+        clock = Clock()
+        slots = Slots(3, clock)
+        holders = Holders(slots)
+        holders.begin("first")
+        await settle()
+        clock.now = 1.0
+        await holders.end("first")
+        for name in ["b1", "b2", "b3"]:
+            holders.begin(name, BACKGROUND)
+        await settle()
+        slots.expect(after=10.0)
+        await settle()
+        assert holders.started == ["first"], "what the demand comes after has not begun"
+        for name in ["f1", "f2"]:
+            holders.begin(name)
+        await settle()
+        assert holders.started == ["first", "f1", "f2", "b1"], "the phase first, then what it leaves idle"
+        slots.expect(at=float("inf"))
+        for name in ["f1", "f2", "b1", "b2", "b3"]:
+            await holders.end(name)
+
+    asyncio.run(main())
+
+
+def test_a_worker_that_goes_on_at_once_keeps_its_slot() -> None:
+    async def main() -> None:
+        clock = Clock()
+        slots = Slots(1, clock)
+        order: list[str] = []
+
+        async def work(name: str, priority: int, times: int) -> None:
+            for _ in range(times):
+                async with slots.hold(priority):
+                    order.append(name)
+                    await asyncio.sleep(0)
+
+        slots.expect(at=float("inf"))
+        await asyncio.gather(work("foreground", 0, 3), work("background", BACKGROUND, 2))
+        assert order == ["foreground"] * 3 + ["background"] * 2
+
+    asyncio.run(main())
+
+
+def test_a_few_long_holds_keep_background_work_away_from_a_demand() -> None:
+    async def main() -> None:
+        clock = Clock()
+        slots = Slots(2, clock)
+        holders = Holders(slots)
+        for number in range(20):
+            holders.begin(f"item {number}")
+            await settle()
+            clock.now += 3.0 if number % 5 == 0 else 1.0
+            await holders.end(f"item {number}")
+        assert slots.typical_s == 1.0
+        assert slots.long_s == 3.0
+        holders.begin("background", BACKGROUND)
+        slots.expect(at=clock.now + 2.0)
+        await settle()
+        assert "background" not in holders.started, "most would end in time, but one in five would be in the way"
+        slots.expect(at=clock.now + 3.0)
+        await settle()
+        assert "background" in holders.started
+        await holders.end("background")
+
+    asyncio.run(main())

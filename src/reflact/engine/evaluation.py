@@ -253,7 +253,8 @@ class _Progress:
 
     async def _conclude(self) -> Evaluation:
         plan = self.plan
-        self.owner.syncer.flush()
+        # Syncing waits for a disk that others share; in a thread, so that what fills idle slots goes on meanwhile.
+        await asyncio.to_thread(self.owner.syncer.flush)
         if self.hopeless and plan.bound is not None:
             rows = tuple(row for row in self.rows if row is not None)
             self._announce(rows, None)
@@ -268,7 +269,8 @@ class _Progress:
         scores = await asyncio.to_thread(scores_of, rows)
         self._announce(rows, scores)
         self.owner.check()
-        write_json(plan.folder.summary, {"skill_key": self.owner.keys.skill_key(plan.skill), **describe(rows, scores)})
+        summary = {"skill_key": self.owner.keys.skill_key(plan.skill), **describe(rows, scores)}
+        await asyncio.to_thread(write_json, plan.folder.summary, summary)
         return Evaluation(plan.folder, rows, scores)
 
     def _announce(self, rows: Sequence[RowRef], scores: Scores | None) -> None:

@@ -83,7 +83,7 @@ async def propose(
         return Proposal(None, Action.SKIP_NO_PATCHES, fixed_budget(bench, step))
     if bench.mode is UpdateMode.FULL_REWRITE:
         return await _full_rewrite(work, patches)
-    bench.forecast.teaching(_merge_calls(bench, patches) + 1)
+    bench.forecast.teaching(_merge_calls(bench, patches) + _may_rank(bench, step, patches))
     merged = await aggregate(
         [record.patch for record in patches if record.patch is not None],
         context,
@@ -100,8 +100,10 @@ async def propose(
             {"changes": len(merged.patch.changes), "calls": len(merged.merges), "fallback": merged.fallback},
         )
     )
-    bench.forecast.teaching(1)
+    autonomous = bench.config.optimizer.lr_control_mode == "autonomous"
+    bench.forecast.teaching(1 if autonomous else 0)
     budget = await _budget(work, rollout, merged, history)
+    bench.forecast.teaching(1 if budget is not None and 0 < budget < len(merged.patch.changes) else 0)
     selection = await select(merged.patch.changes, budget, context, bench.teacher, work.journal)
     write_json(folder.ranked_edits, selection.to_json())
     bench.emit(StageDone(Stage.SELECT.value, state.epoch, step, {"budget": budget, "selected": len(selection.changes)}))
@@ -112,6 +114,13 @@ def _merge_calls(bench: Workbench, patches: Sequence[AnalysisRecord]) -> int:
     group = bench.config.gradient.merge_batch_size
     sides = [sum(record.source is source for record in patches) for source in Source]
     return max(merge_depth(side, group) for side in sides) + (1 if all(sides) else 0)
+
+
+def _may_rank(bench: Workbench, step: int, patches: Sequence[AnalysisRecord]) -> int:
+    """Return 1 if a ranking may follow the merges; before these, only a bound on the changes is known."""
+    budget = fixed_budget(bench, step)
+    changes = sum(len(record.patch.changes) for record in patches if record.patch is not None)
+    return 1 if budget is not None and 0 < budget < changes else 0
 
 
 async def _budget(work: _Work, rollout: Evaluation, merged: Aggregate, history: History) -> int | None:

@@ -2,7 +2,9 @@
 
 Foreground work is served by priority, then in order of arrival. Background work (priority `BACKGROUND`) takes
 only slots that nobody else wants *now or soon*: a background item that starts just before a foreground phase
-delays that phase by up to an item's length, so it starts only if it is expected to end in time.
+delays that phase by up to an item's length, so it starts only if it is expected to end in time. The two mistakes are
+not alike: an item that could have run and did not costs its length divided by the slots, one that is in the way costs
+a whole phase what is left of it. So foreground items are assumed to take the median, background ones nearly the most.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from statistics import median
 
 BACKGROUND = 10
 _MEMORY = 256  # holds whose length is remembered
+_NEARLY_ALL = 0.95  # share of the remembered holds that were not longer than `long_s`
+_STRAGGLER = 1.5  # of `long_s`: in every phase some item is a little older than nearly all
 
 
 class Slots:
@@ -37,7 +41,7 @@ class Slots:
         self._lengths: deque[float] = deque(maxlen=_MEMORY)
         self._demand_at = 0.0
         self._demand_after = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: asyncio.Handle | None = None
 
     @property
     def busy(self) -> int:
@@ -49,12 +53,19 @@ class Slots:
         """Median length of the latest holds in seconds; None before the first ended."""
         return median(self._lengths) if self._lengths else None
 
+    @property
+    def long_s(self) -> float | None:
+        """What nearly all of the latest holds did not exceed, in seconds; None before the first ended."""
+        lengths = sorted(self._lengths)
+        return lengths[min(len(lengths) - 1, int(_NEARLY_ALL * len(lengths)))] if lengths else None
+
     def expect(self, *, at: float = 0.0, after: float = 0.0) -> None:
         """Say when foreground work will want the slots next.
 
         Args:
             at: Not before this time (of the clock).
-            after: Not before that many seconds after the foreground work in flight has ended.
+            after: Not before that many seconds after the foreground work that is in flight, or about to be, has
+                ended.
         """
         self._demand_at, self._demand_after = at, after
         self._dispatch()
@@ -86,36 +97,51 @@ class Slots:
     def _dispatch(self) -> None:
         while self._waiting and self.busy < self.size:
             priority, ticket, future = self._waiting[0]
-            if future.done():
-                heapq.heappop(self._waiting)
-                continue
-            background = priority >= BACKGROUND
-            if background and not self._fits():
-                self._look_again()
-                return
+            if not future.done():
+                if priority >= BACKGROUND:
+                    # Whoever gave a slot back often wants it again at once, and a phase's items come one by one: what
+                    # is left when all of them have spoken is idle.
+                    self._look(0.0)
+                    return
+                self._foreground[ticket] = self._clock()
+                future.set_result(None)
             heapq.heappop(self._waiting)
-            (self._background if background else self._foreground)[ticket] = self._clock()
-            future.set_result(None)
+
+    def _fill(self) -> None:
+        """Give idle slots to background work."""
+        self._timer = None
+        while self._waiting and self.busy < self.size and self._waiting[0][0] >= BACKGROUND:
+            _, ticket, future = self._waiting[0]
+            if not future.done():
+                if not self._fits():
+                    self._look(max(0.01, (self.typical_s or 1.0) / 4))
+                    return
+                self._background[ticket] = self._clock()
+                future.set_result(None)
+            heapq.heappop(self._waiting)
 
     def _fits(self) -> bool:
-        """Whether a background item started now would probably end before the slots are wanted."""
-        typical = self.typical_s
-        if typical is None:
+        """Whether a background item started now would almost certainly end before the slots are wanted."""
+        typical, long = self.typical_s, self.long_s
+        if typical is None or long is None:
             return False
         now = self._clock()
+        if not self._foreground and self._demand_after:
+            return now + long <= self._demand_at  # what the demand comes after has not begun
         drained = now
         for started in self._foreground.values():
             age = now - started
-            # An item older than usual is expected to take as long again as it has taken so far.
-            drained = max(drained, now + (typical - age if age < typical else age))
-        return now + typical <= max(self._demand_at, drained + self._demand_after)
+            # Past the median it may end at any moment; far older than nearly all, it is a straggler and expected to
+            # take as long again as it has taken so far.
+            drained = max(drained, now + (age if age >= _STRAGGLER * long else max(0.0, typical - age)))
+        return now + long <= max(self._demand_at, drained + self._demand_after)
 
-    def _look_again(self) -> None:
+    def _look(self, delay_s: float) -> None:
+        """See to background work, at once (after what is ready to run now) or later."""
         if self._timer is not None:
-            return
-        delay = max(0.01, (self.typical_s or 1.0) / 4)
-        self._timer = asyncio.get_running_loop().call_later(delay, self._wake)
-
-    def _wake(self) -> None:
-        self._timer = None
-        self._dispatch()
+            if isinstance(self._timer, asyncio.TimerHandle) and not delay_s:
+                self._timer.cancel()
+            else:
+                return
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(delay_s, self._fill) if delay_s else loop.call_soon(self._fill)
