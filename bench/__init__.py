@@ -1,0 +1,1 @@
+"""Measurements of speed, overhead and learning; `python -m bench` names them."""

@@ -1,0 +1,43 @@
+"""`python -m bench [NAME...]`: all measurements, or those named, one after the other."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Sequence
+from importlib import import_module
+
+BENCHES = {
+    "evaluation": "an evaluation of 1,024 items against its bound",
+    "training": "a training run against the bound of its schedule",
+    "startup": "how long commands take to begin",
+    "sdk_overhead": "CPU time of a call, from the bare SDK to a row on disk",
+    "gate": "how often each rule of the gate accepts an edit that does nothing",
+    "learning": "what a small model on this machine learns",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benches that are named, or all of them."""
+    lines = "\n".join(f"  {name:<14}{what}" for name, what in BENCHES.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description=f"{__doc__}\n\n{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    names = parser.parse_args(arguments).names or list(BENCHES)
+    unknown = [name for name in names if name not in BENCHES]
+    if unknown:
+        parser.error(f"there is no bench {', '.join(unknown)}; there are {', '.join(BENCHES)}")
+    print(f"{os.cpu_count()} cores, Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}", flush=True)
+    for name in names:
+        started = time.monotonic()
+        import_module(f"bench.{name}").main()
+        print(f"  ({name}: {time.monotonic() - started:.0f} s, load {os.getloadavg()[0]:.1f})", flush=True)
+
+
+if __name__ == "__main__":
+    main()
