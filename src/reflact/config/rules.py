@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from reflact.config.keys import show
 from reflact.config.models import STUDENT_BACKENDS, TEACHER_BACKENDS, ModelConfig
 from reflact.config.nearest import suggestion
+from reflact.config.relevance import without_effect
 from reflact.config.schema import Config
 
 ROLES = ("teacher", "student")
@@ -48,6 +49,7 @@ def warnings(config: Config) -> Iterator[str]:
         yield "env.gold_feedback=train: the student is told its score while it works; the run is marked."
     if config.optimizer.learning_rate == 0 and config.optimizer.lr_control_mode == "fixed":
         yield "optimizer.learning_rate=0: no edit is ever selected, so that steps change nothing."
+    yield from without_effect(config)
 
 
 def _batch(config: Config) -> Iterator[str]:

@@ -19,6 +19,7 @@ from reflact.engine.workbench import Workbench
 
 LOOP, ONE_SHOT, GEPA = "reflact", "one_shot", "gepa"
 
+_EVALUATION_ONLY = ("skill", "split")
 _EVERYWHERE = ("benchmark.", "env.", "model.", "rehearsal.", "local.", "optimizer.name", "train.seed")
 _SHARED = (
     "train.train_size",
@@ -100,6 +101,6 @@ def steps_planned(config: Config, schedule: Schedule) -> int:
 
 
 def unread(config: Config, changed: Iterable[str]) -> list[str]:
-    """Return those of the changed keys that the method does not read."""
-    read = _READ.get(config.optimizer.name)
-    return [] if read is None else [key for key in changed if not key.startswith(read)]
+    """Return those of the changed keys that training with this method does not read."""
+    read = _READ.get(config.optimizer.name, ("",))
+    return [key for key in changed if key in _EVALUATION_ONLY or not key.startswith(read)]

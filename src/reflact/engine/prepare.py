@@ -56,10 +56,10 @@ def prepare(config: Config, *, skill: str | None = None) -> Prepared:
     Raises:
         ConfigError: A value is not allowed, or data are missing or malformed.
     """
-    check(config)
+    findings = [Finding("warning", "config", message) for message in check(config)]
     benchmark = load_benchmark(config)
     split = benchmark.load()
-    findings = list(benchmark.check(split))
+    findings += benchmark.check(split)
     errors = [finding.message for finding in findings if finding.level == "error"]
     if errors:
         raise DataError("; ".join(errors))

@@ -70,8 +70,9 @@ async def _train(desk: Desk, prepared: Prepared) -> Summary:
         desk.emit(_started(desk, prepared, record))
         for finding in prepared.warnings:
             desk.emit(Warned(finding.code, finding.message))
+        method = prepared.config.optimizer.name
         for key in unread(prepared.config, record["config_diff"]):
-            desk.emit(Warned("unread_key", f"optimizer={prepared.config.optimizer.name} does not read {key}"))
+            desk.emit(Warned("unread_key", f"training with optimizer={method} does not read {key}"))
         state, tests = await run_training(bench)
         selection = await selection_scores(bench, state)
         desk.syncer.flush()
