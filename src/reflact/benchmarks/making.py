@@ -32,6 +32,21 @@ class SplitMaker(Protocol):
         ...
 
 
+@runtime_checkable
+class PartsDrawer(Protocol):
+    """A split maker whose parts are no slices of one shuffled list."""
+
+    def assign(
+        self, records: Sequence[Record], split: str, seed: int
+    ) -> tuple[Mapping[Part, Sequence[Record]], Mapping[str, Any]]:
+        """Draw the parts; the second value is added to the manifest and may say there what the `pool` was.
+
+        Raises:
+            ConfigError, DataError: The split is unknown, or the records do not suffice for it.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """A split that was drawn from a source and is not yet written."""
@@ -87,8 +102,12 @@ def draw(
     else:
         named = records if manifest is None or manifest.pool is None else join(records, manifest.pool, "the pool")
         pool = _first(named, limit)
-        parts = assign(pool, split, seed)
-        origin = {"source": "generated", "ratio": split, "seed": seed, "pool": len(pool), "limit": limit}
+        drawing: Mapping[str, Any] = {}
+        if isinstance(maker, PartsDrawer):
+            parts, drawing = maker.assign(pool, split, seed)
+        else:
+            parts = assign(pool, split, seed)
+        origin = {"source": "generated", "ratio": split, "seed": seed, "pool": len(pool), "limit": limit, **drawing}
     origin["ids"] = None if ids is None else ids.name
     drawn = split_of(split, str(source), parts)
     return Drawn(parts, drawn, _manifest(benchmark.name, drawn, origin, files, notes))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from reflact.core.names import Part
 from reflact.core.types import Item, Rule
 from reflact.harness.protocol import Chat
 
-__all__ = ["Benchmark", "Finding", "Rule", "Split"]
+__all__ = ["Benchmark", "Closing", "Finding", "Rule", "Split"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,4 +95,13 @@ class Benchmark(Chat, Protocol):
 
     def settings(self) -> Mapping[str, Any]:
         """Everything that shapes what a student sees or how it is scored (caps, prompt hashes, switches)."""
+        ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A benchmark that holds something (processes, files) from its first item on."""
+
+    async def aclose(self) -> None:
+        """Release it; called once at the end of a run, however it ends."""
         ...

@@ -1,7 +1,8 @@
-"""`reflact data`: look at a benchmark's items before they are used."""
+"""`reflact data`: look at a benchmark's items before they are used, and make games."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,6 +45,28 @@ def check(
     _show(report)
     if not report.usable:
         raise typer.Exit(ExitCode.USAGE)
+
+
+@app.command("make-games")
+def make_games(
+    out: Annotated[Path, typer.Argument(help="Folder for the games; env.data_root can name it.")],
+    train: Annotated[int, typer.Option(min=0, help="Games of each task type in train.")] = 6,
+    seen: Annotated[int, typer.Option(min=0, help="Games of each task type in valid_seen.")] = 3,
+    unseen: Annotated[int, typer.Option(min=0, help="Games of each task type in valid_unseen.")] = 6,
+    seed: Annotated[int, typer.Option(help="Seed of the rooms.")] = 42,
+    extra_places: Annotated[int, typer.Option(min=0, help="More places in every room: larger, slower games.")] = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Processes that play the games.")] = 2,
+) -> None:
+    """Make small ALFWorld games, and play each to its end to show that it can be won."""
+    from reflact.benchmarks.alfworld.making.command import make_games as make
+
+    counts = {"train": train, "valid_seen": seen, "valid_unseen": unseen}
+    report = make(out, counts, seed=seed, extra_places=extra_places, workers=workers)
+    console = Console(soft_wrap=True, highlight=False)
+    state = "written" if report.written else "already there"
+    console.print(f"{escape(str(report.root))}: {report.games} games {state}, each won in the engine")
+    console.print(f"  {report.steps} commands in all, {report.steps / report.games:.1f} a game")
+    console.print(f"  reflact splits make alfworld --source {escape(str(report.root))}")
 
 
 def _show(report: DataReport) -> None:

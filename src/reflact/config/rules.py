@@ -13,6 +13,7 @@ from reflact.config.relevance import without_effect
 from reflact.config.schema import Config
 
 ROLES = ("teacher", "student")
+_CHAT_ONLY = ("alfworld",)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPENAI_MODEL = re.compile(r"(gpt|chatgpt|o\d)\b", re.IGNORECASE)
 
@@ -23,6 +24,7 @@ def problems(config: Config) -> Iterator[str]:
     yield from _learning_rate(config)
     yield from _gate(config)
     yield from _backends(config.model)
+    yield from _agents(config)
     for role in ROLES:
         yield from _endpoint(config.model, role)
     yield from _method(config)
@@ -97,6 +99,15 @@ def _backends(model: ModelConfig) -> Iterator[str]:
                 f"model.{role}_backend={show(name)} is not known{suggestion(name, known)}: it takes one of "
                 f"{', '.join(known)}."
             )
+
+
+def _agents(config: Config) -> Iterator[str]:
+    backend = config.model.student_backend
+    if config.benchmark.name in _CHAT_ONLY and backend in ("codex_exec", "claude_code_exec"):
+        yield (
+            f"benchmark={config.benchmark.name} cannot be done with model.student_backend={backend}: its games are "
+            "played turn by turn with a student that answers messages; `harness=openai_chat` is one."
+        )
 
 
 def _endpoint(model: ModelConfig, role: str) -> Iterator[str]:

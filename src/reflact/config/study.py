@@ -126,6 +126,9 @@ class EnvConfig:
     workers: int = opt(24, "Items in flight.", low=1, free=True)
     env_workers: int = opt(4, "Simulator processes.", low=1, free=True)
     exec_timeout: float = opt(120.0, "Working seconds that one item may take.", low=0.001)
+    call_timeout: float | None = opt(
+        None, "Seconds that one attempt of a student's call may take; null is the item's whole time.", low=0.001
+    )
     idle_timeout: float = opt(300.0, "Seconds without any sign of life after which an agent is ended.", low=0.001)
     max_completion_tokens: int = opt(16384, "Cap on tokens of one student reply, hidden reasoning included.", low=1)
     max_turns: int = opt(30, "Most turns of a multi-turn item.", low=1)

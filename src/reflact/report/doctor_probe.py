@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from reflact.benchmarks.protocol import Closing
 from reflact.config.schema import Config
 from reflact.core.events import CallRetried, Event
 from reflact.core.names import Part, Phase, Role, RowStatus, Stage
@@ -27,6 +28,9 @@ from reflact.report.doctor import Check, Level, failed, ok, warning
 from reflact.report.doctor_data import Data
 from reflact.report.plan import plan_warnings
 from reflact.report.text import clean, count, counted, duration, money, plural
+
+MANY_REJECTED = 0.3
+"""Share of commands without effect above which a probe says so."""
 
 
 @dataclass
@@ -93,6 +97,8 @@ async def _run(config: Config, data: Data, items: Sequence[Item], seed: int) -> 
         raise errors.exceptions[0] from errors
     finally:
         await harness.aclose()
+        if isinstance(data.benchmark, Closing):
+            await data.benchmark.aclose()
     probe.done = [task.result() for task in tasks]
     probe.wall_s = time.monotonic() - began
     return probe
@@ -132,6 +138,14 @@ def _troubles(config: Config, probe: Probe) -> Iterator[Check]:
         yield (failed if share else warning)("probe", f"{text}: {advice}")
     if untagged:
         yield warning("probe", f"{untagged} of {total} answers stood in no answer tag: the skill should ask for it")
+    rejected = sum(one.outcome.extra.get("nothing_happens", 0) for one in probe.done)
+    turns = sum(one.outcome.n_turns for one in probe.done)
+    if rejected > MANY_REJECTED * turns:
+        yield warning(
+            "probe",
+            f"{rejected} of {plural(turns, 'command')} changed nothing: the skill, the prompt or the data may be of "
+            "another release of the simulator",
+        )
     if silent:
         yield warning("probe", f"{plural(silent, 'turn')} without a usable action")
     if probe.statuses["timeout"]:

@@ -39,6 +39,7 @@ class FakeSession:
         skill: The skill's text.
         seed: Seed of the rollout.
         supports_prefill: Whether `prefill` has an effect; then an answer that begins with it goes on after it.
+        right: The student does items right, or wrong, where the benchmark rehearses turn by turn; None never does.
         asked: The calls so far.
     """
 
@@ -46,6 +47,7 @@ class FakeSession:
     skill: str = ""
     seed: int = 42
     supports_prefill: bool = False
+    right: bool | None = None
     asked: list[Asked] = field(default_factory=list)
 
     async def reply(
@@ -55,6 +57,7 @@ class FakeSession:
         prefill: str | None = None,
         max_completion_tokens: int | None = None,
         stop: tuple[str, ...] = (),
+        rehearse: Callable[[bool], str] | None = None,
     ) -> ChatReply:
         """Answer.
 
@@ -64,7 +67,7 @@ class FakeSession:
         self.asked.append(Asked(tuple(messages), prefill, max_completion_tokens, stop))
         # Give other items a turn, as a call over a network would.
         await asyncio.sleep(0)
-        said = self.answer(messages)
+        said = self.answer(messages) if rehearse is None or self.right is None else rehearse(self.right)
         if isinstance(said, CallError):
             raise said
         if isinstance(said, ChatReply):
@@ -91,4 +94,4 @@ def rehearsing_session(
     benchmark: Chat, item: Item, correct: bool, *, skill: str = "", seed: int = 42, supports_prefill: bool = False
 ) -> FakeSession:
     """Return a session whose student does `item` right, or wrong, as the benchmark itself rehearses it."""
-    return FakeSession(lambda messages: benchmark.rehearse(item, correct, seed), skill, seed, supports_prefill)
+    return FakeSession(lambda messages: benchmark.rehearse(item, correct, seed), skill, seed, supports_prefill, correct)

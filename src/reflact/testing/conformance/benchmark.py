@@ -7,11 +7,12 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from reflact.benchmarks.protocol import Benchmark, Finding, Split
+from reflact.benchmarks.protocol import Benchmark, Closing, Finding, Split
 from reflact.core.names import Part, RowStatus
 from reflact.core.types import Item, Outcome
 from reflact.core.usage import Usage
@@ -31,6 +32,8 @@ class BenchmarkConformance(ABC):
             return MyBenchmark(compose(["benchmark=mine"]))
     """
 
+    multi_turn = False
+    """Replies without an action are turns of an `ok` row and counted as `no_action`, not `empty` rows."""
     max_items = 40
     """Most items of a part that are done in each test, taken at even distances."""
 
@@ -43,9 +46,12 @@ class BenchmarkConformance(ABC):
         return None
 
     @pytest.fixture
-    def benchmark(self) -> Benchmark:
+    def benchmark(self) -> Iterator[Benchmark]:
         """The benchmark under test."""
-        return self.make_benchmark()
+        benchmark = self.make_benchmark()
+        yield benchmark
+        if isinstance(benchmark, Closing):
+            asyncio.run(benchmark.aclose())
 
     @pytest.fixture
     def split(self, benchmark: Benchmark) -> Split:
@@ -124,12 +130,18 @@ class BenchmarkConformance(ABC):
     @pytest.mark.parametrize("said", ["", " \n\t"], ids=["nothing", "blanks"])
     @pytest.mark.parametrize("finish_reason", ["stop", "length"])
     def test_an_empty_reply_is_empty(self, benchmark: Benchmark, split: Split, said: str, finish_reason: str) -> None:
-        """No text is a scored row of its own status, with a cause, never an error and never a wrong answer."""
+        """No text is a scored row of its own status, with a cause, never an error and never a wrong answer.
+
+        With several turns, one turn without text says nothing of the row: such turns are counted.
+        """
         for item in self.some(split, 3):
             reply = ChatReply(said, finish_reason, Usage(calls=1))
             outcome = self.converse(benchmark, item, scripted_session([reply]))
-            assert outcome.status is RowStatus.EMPTY
-            assert outcome.cause
+            if self.multi_turn:
+                assert (outcome.status, outcome.no_action) == (RowStatus.OK, outcome.n_turns)
+            else:
+                assert outcome.status is RowStatus.EMPTY
+                assert outcome.cause
             assert outcome.hard == 0.0
             check_outcome(item, outcome)
 
