@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from reflact.benchmarks.protocol import Benchmark, Closing
 from reflact.config.schema import Config
 from reflact.core.names import Role
 from reflact.engine.desk import Desk
@@ -43,6 +44,7 @@ class Parts:
         student_slots: Items in flight.
         teacher_slots: Teacher calls in flight.
         models: Everything with connections.
+        benchmark: The task, which may hold processes.
     """
 
     student: ChatModel
@@ -53,10 +55,13 @@ class Parts:
     student_slots: Slots
     teacher_slots: Slots
     models: tuple[ChatModel, ...]
+    benchmark: Benchmark
 
     async def aclose(self) -> None:
-        """Release connections."""
+        """Release connections and processes."""
         await self.harness.aclose()
+        if isinstance(self.benchmark, Closing):
+            await self.benchmark.aclose()
         for model in self.models:
             await model.aclose()
 
@@ -93,6 +98,7 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
         student_slots=student_slots,
         teacher_slots=teacher_slots,
         models=tuple(model for model in (student, teacher_model, rewriter_model) if model is not None),
+        benchmark=prepared.benchmark,
     )
 
 
@@ -179,5 +185,6 @@ def setting(prepared: Prepared, student: ChatModel, code: str) -> dict[str, Any]
         "model_settings": dict(info.settings),
         "max_completion_tokens": config.env.max_completion_tokens,
         "exec_timeout": config.env.exec_timeout,
+        "call_timeout": config.env.call_timeout,
         "code_version": code,
     }
