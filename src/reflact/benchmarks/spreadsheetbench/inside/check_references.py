@@ -14,8 +14,8 @@ from reflact.benchmarks.spreadsheetbench.inside.compare import expected_cells, p
 from reflact.benchmarks.spreadsheetbench.inside.positions import parse
 from reflact.benchmarks.spreadsheetbench.inside.reading import Book, Unreadable
 
-# A formula that no value follows.
-_BARE_FORMULA = re.compile(rb"<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)(?!\s*<v)")
+# A formula that no value follows, or an empty one.
+_BARE_FORMULA = re.compile(rb"<f(?:\s[^>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>|(?!\s*<v))")
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def _two_decimals(value: float) -> float:
     try:
         return round(float(value), 2)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf  # a whole number with more digits than a float can hold
 
 
 def _text(value: str) -> float | str | None:
