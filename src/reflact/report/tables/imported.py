@@ -1,0 +1,120 @@
+"""Results of other days, from a CSV file: they fill cells that no run fills, and are marked."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+from reflact.config.nearest import suggestion
+from reflact.core.errors import DataError
+from reflact.engine.stats import wilson
+from reflact.report.tables.measures import Estimate, Measures
+from reflact.report.tables.paired import Change
+from reflact.report.tables.points import Point
+
+SCORES = {
+    "baseline_selection": ("baseline", "selection"),
+    "baseline_test": ("baseline", "test"),
+    "best_selection": ("best", "selection"),
+    "best_test": ("best", "test"),
+}
+COUNTS = ("n_selection", "n_test", "accepted_steps", "tokens")
+AMOUNTS = ("cost_usd", "wall_time_s")
+NEEDED = ("group", "benchmark", "value")
+COLUMNS = (*NEEDED, "run_id", *SCORES, *COUNTS, *AMOUNTS, "source")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A result that was brought in.
+
+    Attributes:
+        point: Where it belongs.
+        run_id: What the run was called, `""` if that is not known.
+        source: Where it comes from.
+        measures: Its numbers.
+    """
+
+    point: Point
+    run_id: str
+    source: str
+    measures: Measures
+
+
+def read_imports(path: Path) -> list[Imported]:
+    """Read a CSV file; `COLUMNS` may be in any order, all but the first three may be missing or empty.
+
+    Raises:
+        DataError: Naming file, line and column.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    header = [name.strip() for name in reader.fieldnames or ()]
+    for name in header:
+        if name not in COLUMNS:
+            known = ", ".join(COLUMNS)
+            raise DataError(f"{path}: there is no column {name!r}{suggestion(name, COLUMNS)}; there are {known}")
+    missing = [name for name in NEEDED if name not in header]
+    if missing:
+        raise DataError(f"{path}: the column {missing[0]!r} is missing")
+    reader.fieldnames = header
+    found: dict[Point, Imported] = {}
+    for row in reader:
+        entry = _entry(row, f"{path}, line {reader.line_num}")
+        if entry.point in found:
+            raise DataError(f"{path}, line {reader.line_num}: {entry.point} is there twice; import one result a cell")
+        found[entry.point] = entry
+    return list(found.values())
+
+
+def _entry(row: Mapping[str | None, str | list[str] | None], where: str) -> Imported:
+    if None in row:
+        raise DataError(f"{where}: more values than columns")
+    cells = {str(name): value.strip() for name, value in row.items() if isinstance(value, str) and value.strip()}
+    empty = [name for name in NEEDED if name not in cells]
+    if empty:
+        raise DataError(f"{where}: {empty[0]} is empty")
+    numbers = {name: _number(cells[name], name, where) for name in (*SCORES, *COUNTS, *AMOUNTS) if name in cells}
+    scores = {key: _estimate(numbers, name) for name, key in SCORES.items() if name in numbers}
+    before, after = scores.get(("baseline", "test")), scores.get(("best", "test"))
+    measures = Measures(
+        scores=scores,
+        gain=Change(after.value - before.value) if before is not None and after is not None else None,
+        accepted=numbers.get("accepted_steps"),
+        tokens=numbers.get("tokens"),
+        cost_usd=numbers.get("cost_usd"),
+        wall_s=numbers.get("wall_time_s"),
+    )
+    point = Point(cells["group"], cells["benchmark"], cells["value"])
+    return Imported(point, cells.get("run_id", ""), cells.get("source", ""), measures)
+
+
+def _estimate(numbers: Mapping[str, float], name: str) -> Estimate:
+    n = numbers.get(f"n_{name.rpartition('_')[2]}")
+    count = None if n is None else int(n)
+    interval = wilson(numbers[name] * count, count) if count else None
+    return Estimate(numbers[name], interval, count)
+
+
+def _number(text: str, name: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError as error:
+        raise DataError(f"{where}: {name}={text!r} is no number") from error
+    if name in SCORES and not 0 <= value <= 1:
+        raise DataError(f"{where}: {name}={text}: scores are means between 0 and 1")
+    if not isfinite(value) or value < 0 or (name in COUNTS[:2] and not value.is_integer()):
+        raise DataError(f"{where}: {name}={text} is no such number")
+    return value
+
+
+def by_point(entries: Sequence[Imported]) -> dict[Point, Imported]:
+    """Return the entries by their points."""
+    return {entry.point: entry for entry in entries}
