@@ -11,7 +11,7 @@ import pytest
 
 from reflact.config.operation import BudgetConfig, LimitsConfig
 from reflact.config.schema import Config
-from reflact.core.errors import ConfigError, Stopped, Unavailable
+from reflact.core.errors import Stopped, Unavailable
 from reflact.core.names import Phase, Role, RowStatus, Stage
 from reflact.core.types import Item, Outcome, Rule, Turn
 from reflact.core.usage import Usage
@@ -266,14 +266,6 @@ def test_closing_releases_the_model() -> None:
     model = Model([_reply()])
     asyncio.run(_harness(model).aclose())
     assert model.closed
-
-
-@pytest.mark.parametrize("name", ["codex_exec", "claude_code_exec"])
-def test_agents_are_not_there_yet(name: str) -> None:
-    config = Config()
-    config.model.student_backend = name
-    with pytest.raises(ConfigError, match=f"model.student_backend={name}: not available in this version"):
-        make_harness(config, Task(), _harness(Model([_reply()]))._caller)
 
 
 def test_a_chat_backend_gives_the_harness_its_name() -> None:

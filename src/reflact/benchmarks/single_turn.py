@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reflact.core.names import RowStatus
 from reflact.core.types import Outcome, Turn
+from reflact.harness.agent import Assignment, Handed
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import ChatReply, Message
 
@@ -54,6 +55,20 @@ async def ask(session: ChatSession, messages: list[Message], whole_answer: Calla
             return Answered(reply.text, cut, attempt, tuple(turns))
     assert reply is not None
     return _empty(reply, tuple(turns))
+
+
+def assignment(messages: Sequence[Message]) -> Assignment:
+    """Return the messages of a chat turn as what an agent gets."""
+    return Assignment(
+        system="\n\n".join(message.content for message in messages if message.role == "system"),
+        prompt="\n\n".join(message.content for message in messages if message.role == "user"),
+        images=tuple(image for message in messages for image in message.images),
+    )
+
+
+def handed_in(handed: Handed) -> Answered:
+    """Return an agent's last message as a reply that can be scored."""
+    return Answered(handed.text, False, handed.n_turns, handed.conversation)
 
 
 def _empty(reply: ChatReply, turns: tuple[Turn, ...]) -> Outcome:

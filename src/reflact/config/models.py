@@ -76,6 +76,14 @@ class ModelConfig:
     exec_relay: bool = opt(
         True, "Let agent CLIs reach the model only through a relay in this process; false is the direct mode."
     )
+    exec_max_requests: int = opt(200, "Most requests of an agent for one item, through the relay.", low=1)
+    exec_max_tokens: int = opt(4_000_000, "Most tokens of an agent for one item, through the relay.", low=1)
+    codex_exec_path: str = opt(
+        "", "The Codex CLI; empty: the one on PATH, else the one of `reflact[agents]`.", free=True
+    )
+    claude_code_exec_path: str = opt(
+        "", "The Claude Code CLI; empty: the one on PATH, else the one of `reflact[agents]`.", free=True
+    )
     codex_exec_use_sdk: bool | str = opt("auto", "Run Codex through its Python SDK.", choices=("auto", True, False))
     codex_exec_sandbox: str = opt(
         "workspace-write",

@@ -6,10 +6,11 @@ a job has limits, an environment made from nothing, and leaves no process behind
 
 from reflact.confine.choose import Choice, choose
 from reflact.confine.collect import read_regular, remove_tree
-from reflact.confine.job import ConfinedResult, Confinement, ConfinementError, Door, Ending, Job, Limits, Mount
+from reflact.confine.job import MIB, ConfinedResult, Confinement, ConfinementError, Door, Ending, Job, Limits, Mount
 from reflact.confine.python import Python, this_python
 
 __all__ = [
+    "MIB",
     "Choice",
     "ConfinedResult",
     "Confinement",

@@ -19,7 +19,8 @@ from reflact.engine.keys import KeyMaker
 from reflact.engine.prepare import Prepared
 from reflact.engine.workbench import Workbench
 from reflact.harness.protocol import Harness
-from reflact.harness.registry import make_harness
+from reflact.harness.registry import connect_student, make_harness
+from reflact.models.agent_endpoints import AGENTS
 from reflact.models.backoff import RetryPolicy
 from reflact.models.caller import Caller
 from reflact.models.limits import Limiters, LocalLimiter
@@ -75,11 +76,12 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
     """
     config = prepared.config
     limiters = Limiters(lambda _key: LocalLimiter(config.limits, time.monotonic))
-    student = connect_role(config, Role.STUDENT)
+    student = connect_student(config)
     teacher_model = None if config.model.teacher_backend == TEMPLATE else connect_role(config, Role.TEACHER)
     student_slots = Slots(config.env.workers, time.monotonic)
     teacher_slots = Slots(config.gradient.analyst_workers, time.monotonic)
-    harness = make_harness(config, prepared.benchmark, _caller(config, desk, student, Role.STUDENT, limiters, None))
+    student_caller = _caller(config, desk, student, Role.STUDENT, limiters, None)
+    harness = make_harness(config, prepared.benchmark, student_caller, desk.emit)
     caller = (
         None if teacher_model is None else _caller(config, desk, teacher_model, Role.TEACHER, limiters, teacher_slots)
     )
@@ -120,13 +122,20 @@ def _caller(
         role,
         limiter=limiters.of(limit_key(config, role)),
         meter=desk.meter,
-        policy=RetryPolicy.of(config.limits),
+        policy=_policy(config, role),
         emit=desk.emit,
         clock=time.monotonic,
         rng=Random(),
         slots=slots,
         in_flight=config.env.workers if role is Role.STUDENT else config.gradient.analyst_workers,
     )
+
+
+def _policy(config: Config, role: Role) -> RetryPolicy:
+    policy = RetryPolicy.of(config.limits)
+    if role is Role.STUDENT and config.model.student_backend in AGENTS:
+        return replace(policy, hedge_after=None)  # an answer that is handed on while it comes cannot be had twice
+    return policy
 
 
 def assemble(prepared: Prepared, desk: Desk, parts: Parts, code: str) -> Workbench:

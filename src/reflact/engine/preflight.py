@@ -9,6 +9,8 @@ from reflact.core.names import Role
 from reflact.engine.method import require_method
 from reflact.engine.prepare import Prepared, prepare
 from reflact.engine.run_record import read_record, require_same_run
+from reflact.harness.registry import agent_task, connect_student
+from reflact.models.agent_endpoints import AGENTS
 from reflact.models.registry import backends, connect_role
 from reflact.optimizer.registry import TEMPLATE
 from reflact.rundir.code_version import code_version
@@ -30,6 +32,8 @@ def preflight(config: Config, root: Path, *, skill: str | None = None) -> Prepar
     """
     prepared = prepare(config, skill=skill)
     require_models(config)
+    if config.model.student_backend in AGENTS:
+        agent_task(config, prepared.benchmark)
     require_method(config)
     if config.run.resume:
         record = read_record(RunLayout(root))
@@ -45,7 +49,7 @@ def require_models(config: Config) -> None:
         ConfigError: A backend is unknown, or two endpoints are given.
         Unavailable: A key, program or file is missing.
     """
-    if config.model.student_backend in backends():  # an agent's needs are checked by its harness
-        connect_role(config, Role.STUDENT)
+    if config.model.student_backend in AGENTS or config.model.student_backend in backends():
+        connect_student(config)
     if config.model.teacher_backend != TEMPLATE:
         connect_role(config, Role.TEACHER)

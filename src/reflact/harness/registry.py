@@ -2,22 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from reflact.config.schema import Config
+from reflact.confine import choose
 from reflact.core.errors import ConfigError
+from reflact.core.events import Emit
+from reflact.core.names import Role
+from reflact.harness.agent import AgentTask
+from reflact.harness.agent_attempt import Starter
+from reflact.harness.agent_cli import Access, AgentCli
+from reflact.harness.agents import AgentHarness
 from reflact.harness.chat import ChatHarness
+from reflact.harness.claude_code_exec import ClaudeCode
+from reflact.harness.codex_exec import Codex
+from reflact.harness.programs import find_claude, find_codex, version_of
 from reflact.harness.protocol import Chat, Harness
+from reflact.models.agent_endpoints import AGENTS
 from reflact.models.caller import Caller
+from reflact.models.protocol import ChatModel
+from reflact.models.registry import connect_role
+from reflact.relay import Relay
+from reflact.relay.connect import connect_upstream
+from reflact.relay.upstream import Upstream
 
-AGENTS = ("codex_exec", "claude_code_exec")
 
-
-def make_harness(config: Config, benchmark: Chat, caller: Caller) -> Harness:
+def make_harness(config: Config, benchmark: Chat, caller: Caller, emit: Emit = lambda event: None) -> Harness:
     """Make the harness of a run.
 
+    Args:
+        config: The configuration.
+        benchmark: The task.
+        caller: Reaches the student's model, which is one of `connect_student`.
+        emit: Where events go.
+
     Raises:
-        ConfigError: The student's backend has no harness here.
+        ConfigError: The benchmark cannot be done by an agent program.
+        Unavailable: The agent program or the confinement that is asked for is missing.
     """
-    name = config.model.student_backend
-    if name in AGENTS:
-        raise ConfigError(f"model.student_backend={name}: not available in this version")
-    return ChatHarness(benchmark, caller, config, caller.clock)
+    if config.model.student_backend not in AGENTS:
+        return ChatHarness(benchmark, caller, config, caller.clock)
+    upstream = caller.model
+    assert isinstance(upstream, Upstream)
+    task, choice = agent_task(config, benchmark), choose(config.env.sandbox)
+    env, relayed = config.env, config.model.exec_relay
+    first_s = env.exec_timeout if env.call_timeout is None else env.call_timeout
+    starter = Starter(
+        cli=_cli(config),
+        confinement=choice.confinement,
+        relay=Relay(caller, upstream, first_s) if relayed else None,
+        direct=None if relayed else _direct(upstream),
+        wire=upstream.service.wire,
+        idle_s=env.idle_timeout,
+        clock=caller.clock,
+    )
+    return AgentHarness(task, caller, config, starter, choice, emit, caller.clock)
+
+
+def connect_student(config: Config) -> ChatModel:
+    """Connect to the student's model, whether it answers messages or drives an agent program.
+
+    Raises:
+        ConfigError: There is no such backend.
+        Unavailable: Its endpoint, credential or program is missing.
+    """
+    backend = config.model.student_backend
+    if backend not in AGENTS:
+        return connect_role(config, Role.STUDENT)
+    model = config.model
+    find = find_codex if backend == "codex_exec" else find_claude
+    settings = {"cli": version_of(find(config)), "relay": model.exec_relay, "sandbox": config.env.sandbox}
+    if backend == "codex_exec":
+        settings |= {"reasoning_effort": model.codex_exec_reasoning_effort, "codex_sandbox": model.codex_exec_sandbox}
+    else:
+        settings |= {"reasoning_effort": model.student_reasoning_effort}
+    return connect_upstream(config, settings)
+
+
+def agent_task(config: Config, benchmark: Chat) -> AgentTask:
+    """Return a benchmark as the task of an agent program.
+
+    Raises:
+        ConfigError: It cannot be one.
+    """
+    if not isinstance(benchmark, AgentTask):
+        raise ConfigError(
+            f"benchmark={config.benchmark.name} cannot be done with "
+            f"model.student_backend={config.model.student_backend}; `harness=openai_chat` can do it"
+        )
+    return benchmark
+
+
+def _cli(config: Config) -> AgentCli:
+    if config.model.student_backend == "codex_exec":
+        return Codex(find_codex(config), config.model)
+    return ClaudeCode(find_claude(config), config)
+
+
+def _direct(upstream: Upstream) -> Callable[[], Awaitable[Access]]:
+    """Return what gives a program the real address and credential, a token that was renewed in time."""
+
+    async def access() -> Access:
+        headers = await upstream.service.authorise()
+        name, value = next(iter(headers.items()))
+        return Access(upstream.service.url, value.removeprefix("Bearer "), name.lower(), direct=True)
+
+    return access

@@ -10,6 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.names import Role
+from reflact.models.agent_endpoints import AGENTS, resolve_agent_endpoint
 from reflact.models.endpoints import resolve_endpoint
 from reflact.models.limits import LimitKey
 from reflact.models.protocol import ChatModel
@@ -51,6 +52,9 @@ def limit_key(config: Config, role: Role, environ: Mapping[str, str] | None = No
     """Return what a role's calls share limits by: endpoint, deployment and the credential's fingerprint."""
     backend: str = getattr(config.model, f"{role}_backend")
     model: str = getattr(config.model, str(role))
+    if role is Role.STUDENT and backend in AGENTS:
+        endpoint = resolve_agent_endpoint(config, os.environ if environ is None else environ)
+        return LimitKey(endpoint.public_url, model, endpoint.credential)
     if backend != "openai_chat":
         return LimitKey(backend, model)
     endpoint = resolve_endpoint(config, role, os.environ if environ is None else environ)

@@ -212,6 +212,11 @@ class RunLayout:
     root: Path
 
     @property
+    def workspaces(self) -> Path:
+        """Workspaces of agent programs, where they are kept."""
+        return self.root / "workspaces"
+
+    @property
     def hydra(self) -> Path:
         """Folder of Hydra's own files."""
         return self.root / ".hydra"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from reflact.benchmarks import single_turn
 from reflact.benchmarks.checks import repeated_items
 from reflact.benchmarks.loading import load_split
 from reflact.benchmarks.prompts import load_prompt, with_skill
@@ -19,6 +20,7 @@ from reflact.benchmarks.searchqa.scoring import score, whole_answer
 from reflact.benchmarks.single_turn import Answered, ask
 from reflact.config.schema import Config
 from reflact.core.types import Item, Outcome, Rule
+from reflact.harness.agent import Assignment, Handed
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import Message
 
@@ -83,6 +85,18 @@ class SearchQA:
             Message("system", with_skill(self._system.text, skill)),
             Message("user", self._student.fill(context=context, question=item.question)),
         ]
+
+    async def assignment(self, item: Item, skill: str, seed: int) -> Assignment | Outcome:
+        """Return what an agent gets: the same as a chat turn."""
+        return single_turn.assignment(self.messages(item, skill))
+
+    def in_form(self, item: Item, handed: Handed, seed: int) -> bool:
+        """Whether there is an answer in answer tags."""
+        return whole_answer(handed.text)
+
+    async def judge(self, item: Item, handed: Handed, seed: int) -> Outcome:
+        """Score an agent's last message."""
+        return score(single_turn.handed_in(handed), item.gold)
 
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Return a simulated reply."""

@@ -1,0 +1,6 @@
+"""A relay between agent programs and the model: credential, limits, usage and proof of what was asked."""
+
+from reflact.relay.service import Relay
+from reflact.relay.visit import Caps, Proof, Visit
+
+__all__ = ["Caps", "Proof", "Relay", "Visit"]

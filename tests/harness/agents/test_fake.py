@@ -1,0 +1,272 @@
+"""Programs that behave badly, played by scripts that are first on PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from reflact.confine import Ending
+from reflact.core.errors import ConfigError, Stopped, Unavailable
+from reflact.core.names import RowStatus
+from reflact.core.types import Item
+from reflact.core.usage import Usage
+from reflact.models.meter import MeterKey
+from reflact.models.protocol import Image
+from tests.harness.agents.support import (
+    BOTH,
+    CLAUDE,
+    CODEX,
+    ITEM,
+    KEY,
+    RIGHT,
+    SKILL,
+    Quiz,
+    claude_says,
+    codex_says,
+    fake,
+    fake_bench,
+    need_bubblewrap,
+    nothing_left,
+    png,
+)
+
+both = pytest.mark.parametrize("backend", BOTH)
+
+
+def says(backend: str, *texts: str) -> str:
+    return codex_says(*texts) if backend == CODEX else claude_says(*texts)
+
+
+def event(**values: object) -> str:
+    return f"printf '%s\\n' '{json.dumps(values)}'"
+
+
+@both
+def test_the_program_on_path_is_taken_and_its_usage_counted(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = fake_bench(monkeypatch, tmp_path, backend, says(backend, "first", RIGHT))
+    done = made.one()
+    assert done.outcome.status is RowStatus.OK and done.outcome.hard == 1.0
+    assert (done.usage.calls, done.usage.prompt_tokens, done.usage.cached_tokens) == (1, 10, 4)
+    assert made.meter.total == done.usage
+    assert made.harness._caller.model.info.settings["cli"] == "fake 1.0"
+
+
+@both
+def test_the_prompt_comes_by_stdin_byte_for_byte_and_argv_stays_short(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = 'cat > got; printf "%s\\n" "$@" > args; env > env\n' + says(backend, RIGHT)
+    made = fake_bench(
+        monkeypatch, tmp_path, backend, body, run__keep_workspaces=True, env__out_root=str(tmp_path / "run")
+    )
+    long = "--first `line`\n\"quoted\" 'both' $HOME \\ 日本語\n" * 6000
+    monkeypatch.setenv("OF_THE_CALLER", "not for the student")
+    done = made.one(Item("a", long, ("Paris",)), skill=SKILL * 3000)
+    assert done.outcome.hard == 1.0
+    (kept,) = (tmp_path / "run" / "workspaces").iterdir()
+    assert long in (kept / "got").read_text(encoding="utf-8")
+    args = (kept / "args").read_text(encoding="utf-8")
+    assert len(args) < 8000
+    assert "MARK-7731" not in args and KEY not in args
+    assert "OF_THE_CALLER" not in (kept / "env").read_text(encoding="utf-8")
+
+
+def test_the_order_of_arguments_keeps_the_prompt_from_a_greedy_option(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    body = (
+        'images=0; greedy=""\n'
+        'for word in "$@"; do case "$word" in --image) greedy=1;; -*) greedy="";; *) '
+        '[ -n "$greedy" ] && [ -f "$word" ] && images=$((images+1));; esac; done\n'
+        'last=""; for word in "$@"; do last="$word"; done\n'
+        '[ "$images$last" = 2- ] || exit 9\n'
+    ) + codex_says(RIGHT)
+    task = Quiz(images=(Image("image/png", png()), Image("image/jpeg", b"x")))
+    done = fake_bench(monkeypatch, tmp_path, CODEX, body, task).one()
+    assert done.outcome.hard == 1.0
+
+
+def test_reconnecting_is_no_failure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    retries = [event(type="error", message=f"Reconnecting... {n}/5 (x)") for n in (1, 2)]
+    body = "\n".join([*retries, codex_says(RIGHT)])
+    done = fake_bench(monkeypatch, tmp_path, CODEX, body).one()
+    assert done.outcome.status is RowStatus.OK
+    assert done.outcome.extra["agent"]["retries"] == 2
+
+
+def test_a_turn_that_failed_or_never_ended_is_no_answer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    message = event(type="item.completed", item={"id": "i", "type": "agent_message", "text": RIGHT})
+    done = fake_bench(monkeypatch, tmp_path, CODEX, message).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.ERROR, "incomplete")
+    assert done.outcome.conversation[-1].content == RIGHT
+    failed = event(type="turn.failed", error={"message": "exceeded retry limit, last status: 429 Too Many Requests"})
+    done = fake_bench(monkeypatch, tmp_path, CODEX, f"{message}\n{failed}\nexit 1").one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.ERROR, "rate_limit")
+
+
+def test_is_error_counts_and_not_the_subtype(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    body = claude_says("API Error: 529", is_error=True, subtype="success", api_error_status=529) + "\nexit 1"
+    done = fake_bench(monkeypatch, tmp_path, CLAUDE, body).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.ERROR, "server")
+    body = claude_says("x", is_error=True, subtype="error_max_turns", result=None)
+    done = fake_bench(monkeypatch, tmp_path, CLAUDE, body).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.TIMEOUT, "max_turns")
+
+
+def test_not_logged_in_stops_the_run_although_the_exit_code_is_0(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    usage = {"input_tokens": 0, "output_tokens": 0}
+    body = claude_says(result="Not logged in · Please run /login", usage=usage)
+    with pytest.raises(Unavailable, match="let in"):
+        fake_bench(monkeypatch, tmp_path, CLAUDE, body).one()
+
+
+def test_an_empty_result_takes_the_text_of_the_stream(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    done = fake_bench(monkeypatch, tmp_path, CLAUDE, claude_says(RIGHT, result="")).one()
+    assert done.outcome.hard == 1.0
+    assert done.outcome.extra["agent"]["flags"] == ["text_from_stream"]
+
+
+@both
+def test_no_text_at_all_is_empty_after_a_second_try(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done = fake_bench(monkeypatch, tmp_path, backend, says(backend)).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.EMPTY, "empty")
+    assert done.outcome.extra["agent"]["attempts"] == 2
+    assert done.usage.calls == 2
+
+
+def once_then(tmp_path: Path, first: str, then: str) -> str:
+    """Return a script that does something else at its first start."""
+    mark = tmp_path / "started"
+    return f"if [ ! -e {mark} ]; then : > {mark}\n{first}\nelse\n{then}\nfi"
+
+
+@both
+def test_an_answer_out_of_form_gets_one_more_try(backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    task = Quiz()
+    lost = "I don't see a request in your message."
+    body = once_then(tmp_path, says(backend, lost), says(backend, RIGHT))
+    done = fake_bench(monkeypatch, tmp_path, backend, body, task, env__sandbox="off").one()
+    assert done.outcome.hard == 1.0
+    said = [turn.content for turn in done.outcome.conversation]
+    assert lost in said and RIGHT in said
+    assert len(task.handed) == 1
+
+
+@both
+def test_a_program_that_falls_silent_is_ended_and_started_once_more(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nap = f"sleep {200_000 + os.getpid()}"
+    hang = f"{event(type='thread.started')}\n{event(type='turn.started')}\n{nap}"
+    body = once_then(tmp_path, hang, says(backend, RIGHT))
+    with nothing_left(nap):
+        done = fake_bench(monkeypatch, tmp_path, backend, body, env__sandbox="off", env__idle_timeout=1.0).one()
+    assert done.outcome.hard == 1.0
+    assert done.outcome.extra["agent"]["attempts"] == 2
+
+
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+def test_at_the_time_limit_everything_is_gone_and_what_was_said_is_kept(
+    sandbox: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if sandbox == "auto":
+        need_bubblewrap()
+    nap = f"sleep {300_000 + os.getpid()}"
+    message = event(type="item.completed", item={"id": "i", "type": "agent_message", "text": "half an answer"})
+    # A grandchild with a session of its own that ignores signals and holds the standard output.
+    body = f"{message}\n(setsid sh -c 'trap \"\" TERM INT HUP; {nap}' &)\ntrap '' TERM INT\n{nap}\n{nap}"
+    with nothing_left(nap):
+        done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__sandbox=sandbox, env__exec_timeout=1.5).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.TIMEOUT, "exec_timeout")
+    assert "half an answer" in [turn.content for turn in done.outcome.conversation]
+
+
+@pytest.mark.parametrize("sandbox", ["off", "auto"])
+def test_what_outlives_a_finished_program_is_ended(
+    sandbox: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    nap = f"sleep {400_000 + os.getpid()}"
+    body = f"(setsid sh -c 'trap \"\" TERM INT HUP; {nap}' &)\n" + codex_says(RIGHT)
+    with nothing_left(nap):
+        done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__sandbox=sandbox).one()
+    assert done.outcome.hard == 1.0
+
+
+@both
+def test_a_demanded_file_is_the_answer_and_without_it_there_is_none(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    task = Quiz(answer_file="answer.txt")
+    written = "echo Paris > answer.txt\n" + says(backend, "")
+    done = fake_bench(monkeypatch, tmp_path, backend, written, task).one()
+    assert done.outcome.hard == 1.0
+    link = "ln -s /etc/hostname answer.txt\n" + says(backend, RIGHT)
+    done = fake_bench(monkeypatch, tmp_path, backend, link, task).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.EMPTY, "no_file")
+
+
+@both
+def test_a_program_that_asks_nobody_through_the_relay_is_an_error(
+    backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    done = fake_bench(monkeypatch, tmp_path, backend, says(backend, RIGHT), model__exec_relay=True).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.ERROR, "not_delivered")
+
+
+def test_only_the_answer_is_shown_where_the_trace_is_off(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    command = {"id": "i", "type": "command_execution", "command": "ls", "aggregated_output": "secret", "exit_code": 0}
+    body = f"{event(type='item.completed', item=command)}\n{codex_says('thinking', RIGHT)}"
+    shown = fake_bench(monkeypatch, tmp_path, CODEX, body).one().outcome.conversation
+    assert [turn.role for turn in shown] == ["user", "tool", "assistant", "assistant"]
+    hidden = fake_bench(monkeypatch, tmp_path, CODEX, body, model__codex_trace_to_teacher=False).one()
+    assert [turn.content for turn in hidden.outcome.conversation] == [ITEM.question, RIGHT]
+
+
+def test_strange_output_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    strange = (
+        "echo 'not json'; echo '[1, 2]'; echo '{\"type\": \"item.completed\"}'; echo '{\"type\": 7, \"item\": 3}'\n"
+    )
+    done = fake_bench(monkeypatch, tmp_path, CODEX, strange + codex_says(RIGHT)).one()
+    assert done.outcome.hard == 1.0
+
+
+def test_a_spent_budget_starts_no_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = fake_bench(monkeypatch, tmp_path, CODEX, codex_says(RIGHT), budget=10)
+    made.meter.record(MeterKey("student", "m", "rollout", "train"), Usage(calls=1, prompt_tokens=20))
+    with pytest.raises(Stopped, match="budget"):
+        made.one()
+
+
+def test_a_missing_program_is_said_before_any_item(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such program"):
+        fake_bench(monkeypatch, tmp_path, CODEX, "", model__codex_exec_path=str(tmp_path / "nothing"))
+    broken = fake(tmp_path / "other", "broken", "")
+    broken.write_text("#!/bin/sh\necho 'cannot' >&2; exit 3\n")
+    with pytest.raises(Unavailable, match="exit code 3"):
+        fake_bench(monkeypatch, tmp_path, CODEX, "", model__codex_exec_path=str(broken))
+
+
+def test_unconfined_codex_without_its_own_sandbox_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = fake_bench(monkeypatch, tmp_path, CODEX, "", env__sandbox="off")
+    program = tmp_path / "bin" / "codex"
+    program.write_text(program.read_text().replace("echo fine; exit 0", "echo no namespaces >&2; exit 1"))
+    with pytest.raises(Unavailable, match="danger-full-access"):
+        made.one()
+
+
+def test_a_program_that_eats_the_disk_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    message = event(type="item.completed", item={"id": "i", "type": "agent_message", "text": "busy"})
+    body = f"{message}\nfor name in a b c; do fallocate -l 400M $name; done; sleep 30"
+    done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__exec_timeout=30.0).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.TIMEOUT, f"{Ending.DISK.value}_limit")
