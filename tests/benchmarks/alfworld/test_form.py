@@ -117,12 +117,14 @@ def test_a_game_that_cannot_be_solved_is_refused(root: Path) -> None:
         benchmark(split_dir=str(root / "split"), data_root=str(root)).load()
 
 
-def test_splits_are_drawn_from_the_official_folder(tmp_path: Path) -> None:
+def test_splits_are_drawn_from_the_official_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
     source = official(tmp_path / "data", per_type=7)
     made = benchmark(data_root=str(source))
     report = make_split(made, source, tmp_path / "out")
     assert report.counts == {"train": 4, "val": 2, "test": 14}
     assert verify_split(benchmark(data_root=str(source)), tmp_path / "out", source=source).problems == ()
+    assert not make_split(benchmark(), source, tmp_path / "out").written, "the same again"
     loaded = benchmark(data_root=str(source), split_dir=str(tmp_path / "out")).load()
     assert loaded.manifest["source"] == "generated" and loaded.manifest["pool"]["valid_unseen"] == 14
     assert loaded.manifest["task_types"]["train"] == {SIMPLE: 2, LOOK: 2}

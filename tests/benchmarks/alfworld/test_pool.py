@@ -235,8 +235,19 @@ asyncio.run(main())
 """
 
 
-def test_processes_end_with_a_parent_that_is_killed() -> None:
-    parent = subprocess.Popen([sys.executable, "-c", _PARENT], stdout=subprocess.PIPE, text=True)
+def test_games_may_be_named_relative_to_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_game(tmp_path / "near")
+    monkeypatch.chdir(tmp_path)
+
+    async def work(pool: Pool) -> None:
+        assert (await play(pool, Path("near/game.tw-pddl"), "win"))[-1].won
+
+    with_pool(work)
+
+
+def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    parent = subprocess.Popen([sys.executable, "-c", _PARENT], stdout=subprocess.PIPE, text=True, env=environment)
     assert parent.stdout is not None
     worker = int(parent.stdout.readline())
     assert alive(worker)

@@ -6,6 +6,7 @@ import json
 import re
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,7 @@ def config_for(server: ScriptedServer, out: Path, data: tuple[str, ...], *overri
 
 
 def solver_for(data: tuple[str, ...]) -> Solver:
-    values = dict(text.removeprefix("env.").split("=", 1) for text in data)
+    values: dict[str, Any] = dict(text.removeprefix("env.").split("=", 1) for text in data)
     return Solver(benchmark(**values))
 
 

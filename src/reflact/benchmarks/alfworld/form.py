@@ -56,6 +56,8 @@ class ALFWorldFormat:
         No files are named in the manifest: items say by content which games they are.
         """
         root = path.expanduser().absolute()
+        if self._root is None:  # the split that is drawn can then be read back
+            self._root = root
         records = read_dataset(root)
         self.paths.update({record.item.id: root / str(record.data["gamefile"]) for record in records})
         return records, ()

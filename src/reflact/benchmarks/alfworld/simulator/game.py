@@ -38,7 +38,7 @@ class Game:
 
     def __init__(self, seats: Seats, number: int, path: Path, max_steps: int) -> None:
         self._seats = seats
-        self._path = path
+        self._path = path.absolute()  # a process works in a folder of its own
         self._max_steps = max_steps
         self._number = number
         self._worker: Worker | None = None
