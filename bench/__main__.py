@@ -13,6 +13,7 @@ BENCHES = {
     "evaluation": "an evaluation of 1,024 items against its bound",
     "training": "a training run against the bound of its schedule",
     "startup": "how long commands take to begin",
+    "shared_limits": "one limit for eight runs at once",
     "sdk_overhead": "CPU time of a call, from the bare SDK to a row on disk",
     "gate": "how often each rule of the gate accepts an edit that does nothing",
     "learning": "what a small model on this machine learns",

@@ -25,6 +25,7 @@ def main() -> None:
         "process_cpu_s": time.process_time(),
         "wall_s": time.monotonic() - started,
         "peak_mb": peak_mb(),
+        "queued_s": queued_s(),
         "summary": summary,
     }
     Path(out).write_text(json.dumps(figures), encoding="utf-8")
@@ -34,6 +35,11 @@ def peak_mb() -> float:
     """Return the peak of this process's own resident memory (`getrusage` may report its parent's)."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def queued_s() -> float:
+    """Return the seconds in which the main thread could have run and no core was free: how busy others were."""
+    return int(Path("/proc/self/schedstat").read_text(encoding="utf-8").split()[1]) / 1e9
 
 
 if __name__ == "__main__":

@@ -79,13 +79,14 @@ def _show_cost(runs: Mapping[str, Measured]) -> None:
             measured.cpu_ms,
             float(measured.figures["wall_s"]),
             float(measured.figures["peak_mb"]),
+            float(measured.figures["queued_s"]),
             len(measured.calls) - ITEMS,
         ]
         for name, measured in runs.items()
     ]
     show(
         "evaluation: what it costs",
-        ["calls", "CPU ms/call", "whole command s", "peak MB", "extra calls"],
+        ["calls", "CPU ms/call", "whole command s", "peak MB", "waited for a core s", "extra calls"],
         rows,
         ["CPU: user and system time of the whole `evaluate`, reading the data and writing the summary included."],
     )

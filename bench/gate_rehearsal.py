@@ -14,7 +14,7 @@ import reflact
 from bench.made import write_split
 from bench.runs import scratch
 
-SIZES = (18, 40)
+SIZES = (18,)
 RUNS = 40
 _TAKEN = ("accept", "accept_new_best")
 _DECIDED = (*_TAKEN, "reject")

@@ -10,16 +10,21 @@ from bench.bound import bound, phases_of
 from bench.made import brain_script, write_split
 from bench.runs import LATENCY_S, SLOTS, Measured, run, scratch
 from bench.table import share, show
+from bench.virtual import trace
 
 TRAIN, VAL, TEST = 400, 200, 1400
 TEACHER_SLOTS = 16
 VARIANTS = {
     "as it is": (),
     "baseline test at the end": ("evaluation.overlap_baseline_test=false",),
+}
+"""Every line is the same training; only how it is carried out differs."""
+TRACED = {
+    **VARIANTS,
     "early_reject": ("evaluation.early_reject=true",),
     "speculate": ("train.speculate=true",),
 }
-"""Every line is the same training; only how it is carried out differs."""
+"""What is also run on a clock of its own, where the machine's noise has no part."""
 
 
 def main() -> None:
@@ -35,6 +40,7 @@ def main() -> None:
         _show_time(runs)
         _show_phases(runs)
         _show_cost(runs)
+        _show_traces(folder)
 
 
 def _settings(folder: Path) -> list[str]:
@@ -142,8 +148,48 @@ def _show_cost(runs: Mapping[str, Measured]) -> None:
             measured.cpu_ms,
             float(measured.figures["wall_s"]),
             float(measured.figures["peak_mb"]),
+            float(measured.figures["queued_s"]),
             sum(path.is_file() for path in measured.root.rglob("*")),
         ]
         for name, measured in runs.items()
     ]
-    show("training: what it costs", ["run", "CPU ms/call", "whole command s", "peak MB", "files"], rows)
+    show(
+        "training: what it costs",
+        ["run", "CPU ms/call", "whole command s", "peak MB", "waited for a core s", "files"],
+        rows,
+    )
+
+
+def _show_traces(folder: Path) -> None:
+    """The schedule alone: simulated models, virtual time."""
+    rows = []
+    for even in (True, False):
+        for number, (name, overrides) in enumerate(TRACED.items()):
+            root = folder / f"trace-{even}-{number}"
+            settings = [*_settings(folder), *overrides, f"env.out_root={root}", f"env.workers={SLOTS}"]
+            events, _ = trace([*settings, f"rehearsal.latency_s={LATENCY_S}"], even=even)
+            phases, final = phases_of(root)
+            span = events.events[-1][0]
+            fluid, whole = (
+                bound(
+                    phases,
+                    background=TEST,
+                    final=final,
+                    latency_s=LATENCY_S,
+                    teacher_s=LATENCY_S,
+                    slots=SLOTS,
+                    whole_calls=whole,
+                ).total_s
+                for whole in (False, True)
+            )
+            calls = "all alike" if even else "0.5 to 1.5 x"
+            rows.append([name, calls, span, fluid, share(fluid, span), whole, share(whole, span)])
+    show(
+        "training: the schedule alone, simulated models in virtual time (the same on every machine)",
+        ["run", "latencies", "seconds", "bound", "bound/sec.", "whole calls", "whole/sec."],
+        rows,
+        [
+            "The bound is that of a run with the baseline's test in idle slots. Where latencies differ, a phase ends",
+            "with its longest call, which no bound made of means knows.",
+        ],
+    )
