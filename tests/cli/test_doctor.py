@@ -72,6 +72,11 @@ def test_missing_services_are_told_with_the_ways_on():
     assert result.said("ok", "data"), "the other checks are made all the same"
 
 
+def test_limits_in_force_are_shown():
+    result = served(lambda seen: Reply("ready"), "limits.requests_per_minute=50")
+    assert "student: at most 50 requests a minute; shared with 0 other processes" in result.said("ok", "limits")
+
+
 def test_missing_data_are_a_configuration_problem(place):
     result = examine(*QUIET, "benchmark=docvqa", f"env.split_dir={place}/nowhere")
     assert result.code == 2

@@ -211,7 +211,7 @@ def test_a_refused_item_scores_zero_and_says_why(cause: str) -> None:
 
 @pytest.mark.parametrize(
     ("failure", "attempts"),
-    [(Failure.RATE_LIMIT, 3), (Failure.SERVER, 3), (Failure.CONNECTION, 3), (Failure.BAD_REQUEST, 1)],
+    [(Failure.SERVER, 3), (Failure.CONNECTION, 3), (Failure.BAD_REQUEST, 1)],
 )
 def test_what_the_service_is_to_blame_for_has_no_score(failure: Failure, attempts: int) -> None:
     model = Model([_error(failure)])

@@ -17,8 +17,8 @@ def _limiter(**limits: Any) -> tuple[LocalLimiter, FakeTime]:
 
 
 async def _pass(limiter: Limiter, tokens: int = 1) -> float:
-    async with limiter.permit(tokens) as waited:
-        return waited
+    async with limiter.permit(tokens) as permit:
+        return permit.waited_s
 
 
 def test_without_limits_nobody_waits() -> None:
@@ -122,6 +122,6 @@ def test_a_cancelled_wait_leaves_nothing_behind(limits: dict[str, int]) -> None:
 
 
 def test_equal_keys_share_a_limiter() -> None:
-    limiters = Limiters(lambda key: _limiter()[0])
+    limiters = Limiters(lambda key, remote: _limiter()[0])
     assert limiters.of(LimitKey("e", "d", "c")) is limiters.of(LimitKey("e", "d", "c"))
     assert limiters.of(LimitKey("e", "d", "c")) is not limiters.of(LimitKey("e", "d", "other"))

@@ -38,6 +38,7 @@ def run(server: ScriptedServer, use: Use) -> Any:
     config.model.teacher_base_url = server.base_url
     config.limits.max_attempts = 2
     config.limits.backoff_s = 0.0
+    config.limits.max_retry_after_s = 0.2
 
     async def work() -> Any:
         caller = Caller(
@@ -71,8 +72,8 @@ def test_a_content_filter_costs_the_call_and_not_the_run() -> None:
     assert caught.value.cause == "refused"
 
 
-def test_rate_limits_to_the_last_attempt_stop_the_run_resumably() -> None:
+def test_rate_limits_without_end_stop_the_run_resumably() -> None:
     with ScriptedServer(lambda seen: Fault.http(429)) as server, pytest.raises(Stopped) as caught:
         run(server, STAGES["rank"][0])
     assert caught.value.cause is StopCause.RATE_LIMIT
-    assert len(server.log.requests) == 2
+    assert len(server.log.requests) >= 2

@@ -10,18 +10,31 @@ from reflact.config.fields import opt
 
 @dataclass(slots=True)
 class LimitsConfig:
-    """Limits a (endpoint, deployment, credential); 0 is none."""
+    """Limits a (endpoint, deployment, credential), shared by all runs of a machine; 0 is none, the strictest holds."""
 
     max_concurrent_requests: int = opt(0, "Requests in flight.", low=0, free=True)
     requests_per_minute: int = opt(0, "Requests started within a minute.", low=0, free=True)
     tokens_per_minute: int = opt(0, "Tokens asked for within a minute.", low=0, free=True)
+    adaptive: bool = opt(
+        False, "Find the number of requests in flight: up with success, down with every 429.", free=True
+    )
     hedge_after: float | None = opt(
         None, "Quantile of a phase's latency after which a call is sent again.", low=0.5, high=1, free=True
     )
-    max_attempts: int = opt(6, "Attempts of one call.", low=1, free=True)
+    max_attempts: int = opt(
+        6,
+        "Attempts of one call; those answered with 429 are bounded by time instead, unless this is 1.",
+        low=1,
+        free=True,
+    )
     backoff_s: float = opt(1.0, "First pause between attempts in seconds; it doubles, with jitter.", low=0, free=True)
     max_backoff_s: float = opt(60.0, "Longest pause of our own choosing in seconds.", low=0, free=True)
-    max_retry_after_s: float = opt(600.0, "Longest Retry-After in seconds that is waited for.", low=0, free=True)
+    max_retry_after_s: float = opt(
+        600.0,
+        "Longest Retry-After in seconds that is waited for, and longest time of nothing but 429.",
+        low=0,
+        free=True,
+    )
 
 
 @dataclass(slots=True)

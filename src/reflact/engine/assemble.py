@@ -23,7 +23,8 @@ from reflact.harness.registry import connect_student, make_harness
 from reflact.models.agent_endpoints import AGENTS
 from reflact.models.backoff import RetryPolicy
 from reflact.models.caller import Caller
-from reflact.models.limits import Limiters, LocalLimiter
+from reflact.models.limit_making import make_limiter
+from reflact.models.limits import Limiters
 from reflact.models.protocol import ChatModel, ModelInfo
 from reflact.models.registry import connect_role, limit_key
 from reflact.models.slots import Slots
@@ -46,6 +47,7 @@ class Parts:
         teacher_slots: Teacher calls in flight.
         models: Everything with connections.
         benchmark: The task, which may hold processes.
+        limiters: The limits that calls share.
     """
 
     student: ChatModel
@@ -57,6 +59,7 @@ class Parts:
     teacher_slots: Slots
     models: tuple[ChatModel, ...]
     benchmark: Benchmark
+    limiters: Limiters
 
     async def aclose(self) -> None:
         """Release connections and processes."""
@@ -65,6 +68,7 @@ class Parts:
             await self.benchmark.aclose()
         for model in self.models:
             await model.aclose()
+        await self.limiters.aclose()
 
 
 def make_parts(prepared: Prepared, desk: Desk) -> Parts:
@@ -75,7 +79,7 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
         Unavailable: A credential, program or file is missing.
     """
     config = prepared.config
-    limiters = Limiters(lambda _key: LocalLimiter(config.limits, time.monotonic))
+    limiters = Limiters(lambda key, remote: make_limiter(key, config.limits, desk.emit, remote=remote))
     student = connect_student(config)
     teacher_model = None if config.model.teacher_backend == TEMPLATE else connect_role(config, Role.TEACHER)
     student_slots = Slots(config.env.workers, time.monotonic)
@@ -101,6 +105,7 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
         teacher_slots=teacher_slots,
         models=tuple(model for model in (student, teacher_model, rewriter_model) if model is not None),
         benchmark=prepared.benchmark,
+        limiters=limiters,
     )
 
 
@@ -120,7 +125,7 @@ def _caller(
     return Caller(
         model,
         role,
-        limiter=limiters.of(limit_key(config, role)),
+        limiter=limiters.of(limit_key(config, role), remote=bool(model.info.endpoint)),
         meter=desk.meter,
         policy=_policy(config, role),
         emit=desk.emit,

@@ -10,6 +10,8 @@ from reflact.models.protocol import CallError, Failure
 
 _SPREAD = 0.1  # of a Retry-After, at most `_MOST_SPREAD_S`, so that all who wait do not return at once
 _MOST_SPREAD_S = 2.0
+_LEAST_S = 0.02  # between attempts that time alone bounds
+_DOUBLINGS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +19,13 @@ class RetryPolicy:
     """Attempts and pauses.
 
     Attributes:
-        max_attempts: Attempts of one call.
+        max_attempts: Attempts of one call; those that are answered with 429 are bounded by time instead, unless this
+            is 1.
         no_answer_attempts: Attempts of a call that is met with silence: each costs a whole time limit.
         backoff_s: First pause; it doubles.
         max_backoff_s: Longest pause of our own choosing.
-        max_retry_after_s: Longest pause that a server may ask for.
+        max_retry_after_s: Longest pause that a server may ask for, and how long 429s are put up with while nothing at
+            all gets through: where a server counts by the minute, many calls are told 429 many times.
         hedge_after: Quantile of a phase's latency after which a call is sent a second time; None never does.
     """
 
@@ -49,20 +53,37 @@ class RetryPolicy:
             return 1
         return min(self.max_attempts, self.no_answer_attempts) if failure is Failure.NO_ANSWER else self.max_attempts
 
-    def pause_s(self, error: CallError, attempt: int, rng: Random) -> float | None:
-        """Seconds to wait after attempt number `attempt` (from 1); None if there is no further one."""
-        if attempt >= self.attempts(error.failure):
+    def spent(self, failure: Failure, attempt: int, blocked_s: float) -> bool:
+        """Whether there is no further attempt.
+
+        Args:
+            failure: How the last one failed.
+            attempt: Its number, from 1; attempts of the other kind (429s or all else) are not counted.
+            blocked_s: Seconds since anything got through.
+        """
+        if attempt < self.attempts(failure):
+            return False
+        return failure is not Failure.RATE_LIMIT or self.max_attempts == 1 or blocked_s >= self.max_retry_after_s
+
+    def pause_s(self, error: CallError, attempt: int, rng: Random, blocked_s: float = 0.0) -> float | None:
+        """Seconds to wait after attempt number `attempt`; None if there is no further one; see `spent`."""
+        if self.spent(error.failure, attempt, blocked_s):
             return None
         asked = error.retry_after_s
         if asked is not None:
             if asked > self.max_retry_after_s:
                 return None
             return asked + rng.uniform(0, min(_MOST_SPREAD_S, asked * _SPREAD))
-        full = min(self.max_backoff_s, self.backoff_s * 2.0 ** (attempt - 1))
+        full = self._doubled_s(attempt)
+        if error.failure is Failure.RATE_LIMIT:
+            full = max(full, _LEAST_S)
         return rng.uniform(full / 2, full)
 
     def cool_down_s(self, error: CallError, attempt: int) -> float:
         """Seconds that every call to the same endpoint pauses after this one was told that it is too fast."""
         if error.retry_after_s is not None:
             return min(error.retry_after_s, self.max_retry_after_s)
-        return min(self.max_backoff_s, self.backoff_s * 2.0 ** (attempt - 1)) / 2
+        return self._doubled_s(attempt) / 2
+
+    def _doubled_s(self, attempt: int) -> float:
+        return min(self.max_backoff_s, self.backoff_s * 2.0 ** min(attempt - 1, _DOUBLINGS))

@@ -19,8 +19,6 @@ from reflact.models.backoff import RetryPolicy
 from reflact.models.protocol import CallError, Failure
 
 _FEWEST = 12
-_RATE_WINDOW_S = 65.0
-"""Providers count requests by the minute: a 429 that lasts longer than this is no passing burst."""
 
 
 class Breaker:
@@ -123,12 +121,13 @@ class Breaker:
         assert self._opened_at is not None or self._probes >= 1
         since = now - (self._opened_at if self._opened_at is not None else now)
         limited = error.failure is Failure.RATE_LIMIT
-        if self._probes < self._policy.attempts(error.failure) or (limited and since < _RATE_WINDOW_S):
+        if not self._policy.spent(error.failure, self._probes, since):
             return
         advice = (
             "Lower env.workers, set limits.requests_per_minute, or wait" if limited else "Check the service"
         ) + ", then go on with run.resume=true"
         self._stop = Stopped(
             StopCause.RATE_LIMIT if limited else StopCause.ERRORS,
-            f"{self._who} has answered none of the last {self._streak} attempts (last: {error.cause}: {error}). {advice}",
+            f"{self._who} has answered none of the last {self._streak} attempts (last: {error.cause}: {error}). "
+            f"{advice}",
         )

@@ -46,6 +46,8 @@ class _Call:
     usage: Usage = field(default_factory=Usage)
     wait_s: float = 0.0
     attempt: int = 0
+    limited: int = 0
+    limited_at: float = 0.0
 
     def waiting(self) -> AbstractContextManager[None]:
         """Leave the time inside out of the item's working time."""
@@ -103,6 +105,7 @@ class Caller:
         where = f" at {model.info.endpoint}" if model.info.endpoint else ""
         self._breaker = Breaker(f"the {role}'s model {model.info.model}{where}", in_flight, policy, clock, sleep)
         self._latencies = Latencies(policy.hedge_after)
+        self._through_at = float("-inf")
 
     async def ask(
         self,
@@ -156,12 +159,15 @@ class Caller:
         try:
             async with AsyncExitStack() as stack:
                 with call.waiting():
-                    call.wait_s += await stack.enter_async_context(self._limiter.permit(_tokens_asked(call.request)))
+                    permit = await stack.enter_async_context(self._limiter.permit(_tokens_asked(call.request)))
+                call.wait_s += permit.waited_s
                 self.meter.check()  # others may have spent the rest meanwhile
                 call.attempt += 1
                 reply = await self._send(call, call.bounded())
+                permit.settle(_tokens_used(reply))
         except CallError as error:
             if not error.failure.retryable:
+                self._through_at = self.clock()
                 self._breaker.answered(probe)
             elif not call.alone:
                 self._breaker.failed(error, probe, call.attempt == 1)
@@ -169,6 +175,7 @@ class Caller:
         except BaseException:  # cancelled, or the budget is spent: nothing is known of the service
             self._breaker.abandoned(probe)
             raise
+        self._through_at = self.clock()
         self._breaker.answered(probe)
         return reply
 
@@ -195,8 +202,10 @@ class Caller:
 
     async def _hedged(self, call: _Call, request: ChatRequest, after_s: float) -> ChatReply:
         async def again() -> ChatReply:
-            async with self._limiter.permit(_tokens_asked(request)):
-                return await self.model.complete(request)
+            async with self._limiter.permit(_tokens_asked(request)) as permit:
+                reply = await self.model.complete(request)
+                permit.settle(_tokens_used(reply))
+                return reply
 
         result = await race(lambda: self.model.complete(request), again, after_s)
         call.usage += result.other
@@ -209,8 +218,11 @@ class Caller:
         call.usage += error.usage + Usage(failed_calls=1)
         if error.failure is Failure.RATE_LIMIT:
             self.meter.record_429()
-            self._limiter.cool_down(self._policy.cool_down_s(error, call.attempt))
-        pause = self._policy.pause_s(error, call.attempt, self._rng)
+            call.limited += 1
+            if call.limited == 1:
+                call.limited_at = self.clock()
+            self._limiter.cool_down(self._policy.cool_down_s(error, call.limited))
+        pause = self._pause_s(call, error)
         if pause is None or (call.budget is not None and call.budget.remaining_s <= 0):
             raise self._failed(call, error)
         self._emit(
@@ -219,6 +231,14 @@ class Caller:
         with call.waiting():
             await self._sleep(pause)
         call.wait_s += pause
+
+    def _pause_s(self, call: _Call, error: CallError) -> float | None:
+        """Seconds until the next attempt. 429s count by themselves: who met with many has no fewer attempts left."""
+        if error.failure is not Failure.RATE_LIMIT:
+            return self._policy.pause_s(error, call.attempt - call.limited, self._rng)
+        # As long as others get through, this call's turn comes.
+        blocked_s = self.clock() - max(call.limited_at, self._through_at)
+        return self._policy.pause_s(error, call.limited, self._rng, blocked_s)
 
     def _require_time(self, call: _Call) -> None:
         if call.budget is not None and call.budget.remaining_s <= 0:
@@ -289,3 +309,7 @@ def _tokens_asked(request: ChatRequest) -> int:
     characters = sum(len(message.content) for message in request.messages)
     images = sum(len(message.images) for message in request.messages)
     return characters // _CHARS_PER_TOKEN + images * _IMAGE_TOKENS + request.max_completion_tokens
+
+
+def _tokens_used(reply: ChatReply) -> int | None:
+    return reply.usage.tokens if reply.usage.tokens else None

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from reflact.config.schema import Config
 from reflact.core.errors import ExitCode, ReflactError
 from reflact.core.names import Role
+from reflact.models.limit_making import limits_shown
 from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, Message
-from reflact.models.registry import connect_role
+from reflact.models.registry import connect_role, limit_key
 from reflact.report.doctor import Check, attempt, failed, ok, warning
 from reflact.report.text import clean, duration
 
@@ -47,6 +48,8 @@ def _check_role(config: Config, role: Role) -> Iterator[Check]:
     where = f"{clean(info.model, 80)}{f' at {clean(info.endpoint, 200)}' if info.endpoint else ''}"
     if info.simulated:
         where += " (simulated)"
+    if info.endpoint:
+        yield ok("limits", f"{name}: {clean(limits_shown(limit_key(config, role), config.limits), 400)}")
     began = time.monotonic()
     try:
         reply = asyncio.run(_ask(model))

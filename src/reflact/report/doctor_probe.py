@@ -20,10 +20,10 @@ from reflact.harness.protocol import Harness, Job, Performance
 from reflact.harness.registry import make_harness
 from reflact.models.backoff import RetryPolicy
 from reflact.models.caller import Caller
-from reflact.models.limits import LocalLimiter
+from reflact.models.limit_making import make_limiter
 from reflact.models.meter import Meter
 from reflact.models.pricing import Price, read_prices
-from reflact.models.registry import connect_role
+from reflact.models.registry import connect_role, limit_key
 from reflact.report.doctor import Check, Level, failed, ok, warning
 from reflact.report.doctor_data import Data
 from reflact.report.plan import plan_warnings
@@ -76,10 +76,13 @@ def check_probe(config: Config, data: Data, number: int) -> Iterator[Check]:
 
 async def _run(config: Config, data: Data, items: Sequence[Item], seed: int) -> Probe:
     probe = Probe()
+    model = connect_role(config, Role.STUDENT)
+    key, remote = limit_key(config, Role.STUDENT), bool(model.info.endpoint)
+    limiter = make_limiter(key, config.limits, probe.listen, remote=remote)
     caller = Caller(
-        connect_role(config, Role.STUDENT),
+        model,
         Role.STUDENT,
-        limiter=LocalLimiter(config.limits, time.monotonic),
+        limiter=limiter,
         meter=Meter(read_prices(config.pricing.models)),  # a run's budget is not for the probe
         policy=RetryPolicy.of(config.limits),
         emit=probe.listen,
@@ -99,6 +102,7 @@ async def _run(config: Config, data: Data, items: Sequence[Item], seed: int) -> 
         await harness.aclose()
         if isinstance(data.benchmark, Closing):
             await data.benchmark.aclose()
+        await limiter.aclose()
     probe.done = [task.result() for task in tasks]
     probe.wall_s = time.monotonic() - began
     return probe
