@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from reflact.benchmarks import single_turn
 from reflact.benchmarks.docvqa.blind import takes_no_images
 from reflact.benchmarks.docvqa.checks import empty_golds, repeated_questions
 from reflact.benchmarks.docvqa.form import DocVQAFormat
@@ -24,6 +25,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import DataError, Unavailable
 from reflact.core.names import RowStatus
 from reflact.core.types import Item, Outcome, Rule
+from reflact.harness.agent import Assignment, Handed
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import CallError, Message
 
@@ -103,7 +105,7 @@ class DocVQA:
         try:
             sent = await asyncio.to_thread(self._load_image, item)
         except ImageProblem as problem:
-            return Outcome(status=RowStatus.ERROR, cause="image", extra={"error": str(problem)[:500]})
+            return _without_image(problem)
         try:
             answered = await ask(session, self.messages(item, session.skill, sent), whole_answer)
         except CallError as error:
@@ -131,6 +133,27 @@ class DocVQA:
     def _place(self, item: Item) -> Path | None:
         return None if self._gallery is None else self._gallery.places.get(item.id)
 
+    async def assignment(self, item: Item, skill: str, seed: int) -> Assignment | Outcome:
+        """Return what an agent gets: the same as a chat turn, the image attached."""
+        try:
+            sent = await asyncio.to_thread(self._load_image, item)
+        except ImageProblem as problem:
+            return _without_image(problem)
+        return single_turn.assignment(self.messages(item, skill, sent))
+
+    def in_form(self, item: Item, handed: Handed, seed: int) -> bool:
+        """Whether there is an answer in answer tags."""
+        return whole_answer(handed.text)
+
+    async def judge(self, item: Item, handed: Handed, seed: int) -> Outcome:
+        """Score an agent's last message."""
+        sent = await asyncio.to_thread(self._load_image, item)
+        return score(single_turn.handed_in(handed), item.gold, sent)
+
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Return a simulated reply."""
         return rehearse(item, correct, seed)
+
+
+def _without_image(problem: ImageProblem) -> Outcome:
+    return Outcome(status=RowStatus.ERROR, cause="image", extra={"error": str(problem)[:500]})

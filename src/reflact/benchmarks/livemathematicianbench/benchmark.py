@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
+from reflact.benchmarks import single_turn
 from reflact.benchmarks.checks import repeated_items
 from reflact.benchmarks.livemathematicianbench.constant import constant_options, holds, note
 from reflact.benchmarks.livemathematicianbench.form import LiveMathFormat
@@ -23,6 +24,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import DataError
 from reflact.core.names import Part
 from reflact.core.types import Item, Outcome, Rule
+from reflact.harness.agent import Assignment, Handed
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import Message
 
@@ -108,6 +110,18 @@ class LiveMathematicianBench:
         if self._env.use_sketch and item.data["sketch"]:
             blocks.append(f"\nSketch of its proof:\n{item.data['sketch']}\n")
         return "".join(blocks)
+
+    async def assignment(self, item: Item, skill: str, seed: int) -> Assignment | Outcome:
+        """Return what an agent gets: the same as a chat turn."""
+        return single_turn.assignment(self.messages(item, shuffled(item, seed), skill))
+
+    def in_form(self, item: Item, handed: Handed, seed: int) -> bool:
+        """Whether the answer names an option, or at least stands in answer tags."""
+        return whole_answer(handed.text, shuffled(item, seed))
+
+    async def judge(self, item: Item, handed: Handed, seed: int) -> Outcome:
+        """Score an agent's last message."""
+        return score(single_turn.handed_in(handed), shuffled(item, seed))
 
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Return a simulated reply."""

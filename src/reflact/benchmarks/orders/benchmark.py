@@ -7,6 +7,7 @@ record from worked examples in its skill. The initial skill does not say what a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -18,6 +19,8 @@ from reflact.core.errors import DataError
 from reflact.core.hashing import digest
 from reflact.core.names import RowStatus
 from reflact.core.types import Item, Outcome, Rule, Turn
+from reflact.core.usage import Usage
+from reflact.harness.agent import Assignment, Handed
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import ChatReply, Message
 
@@ -123,6 +126,19 @@ class Orders:
         if reply.text.strip():
             return reply
         return await session.reply(messages, prefill=TAG, max_completion_tokens=cap)
+
+    async def assignment(self, item: Item, skill: str, seed: int) -> Assignment | Outcome:
+        """Return what an agent gets: the same as a chat turn."""
+        return Assignment(system=skill, prompt=f"{item.question}\n\n{ASK}")
+
+    def in_form(self, item: Item, handed: Handed, seed: int) -> bool:
+        """Whether there is a record; what a record looks like is for the skill to say."""
+        return extract(handed.text) is not None
+
+    async def judge(self, item: Item, handed: Handed, seed: int) -> Outcome:
+        """Score an agent's last message."""
+        outcome = _outcome(item, ChatReply(handed.text, "stop", Usage()), handed.conversation, handed.text)
+        return replace(outcome, n_turns=handed.n_turns)
 
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Reply with the record, or with what an untaught student would say."""

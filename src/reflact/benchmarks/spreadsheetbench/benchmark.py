@@ -14,6 +14,7 @@ from reflact.benchmarks.loading import load_split, make_split
 from reflact.benchmarks.prompts import load_prompt, with_skill
 from reflact.benchmarks.protocol import Finding, Split
 from reflact.benchmarks.records import Record
+from reflact.benchmarks.spreadsheetbench.agent import Desk, script_of
 from reflact.benchmarks.spreadsheetbench.checks import confinement_finding, reference_findings
 from reflact.benchmarks.spreadsheetbench.dialogue import Dialogue
 from reflact.benchmarks.spreadsheetbench.form import SpreadsheetFormat, resolve
@@ -25,7 +26,9 @@ from reflact.confine import Choice, ConfinementError, choose
 from reflact.core.errors import DataError
 from reflact.core.names import Part, RowStatus
 from reflact.core.types import Item, Json, Outcome, Rule
+from reflact.harness.agent import Assignment, Handed
 from reflact.harness.protocol import ChatSession
+from reflact.models.agent_endpoints import AGENTS
 from reflact.models.protocol import Message
 
 _MIB = 1024 * 1024
@@ -46,6 +49,7 @@ class SpreadsheetBench:
         self._system = load_prompt(self.form.package, "system")
         self._student = load_prompt(self.form.package, "student")
         self._feedback = load_prompt(self.form.package, "feedback")
+        self._agent = config.model.student_backend in AGENTS
         self._simulated = config.model.student_backend == "rehearsal"
         self._previews: dict[str, str] = {}
         self._train: frozenset[str] = frozenset()
@@ -85,6 +89,8 @@ class SpreadsheetBench:
         env = self._env
         several = env.mode == "multi"
         prompts = (self._system, self._student, *((self._feedback,) if several else ()))
+        if self._agent:
+            prompts = (self._desk.system, self._desk.task)
         return {
             "mode": env.mode,
             **({"max_turns": env.max_turns, "gold_feedback": env.gold_feedback} if several else {}),
@@ -111,20 +117,45 @@ class SpreadsheetBench:
             graded = self._env.gold_feedback == "train" and item.id in self._train
             return await self._dialogue.several(item, session, messages, graded=graded)
         except (ConfinementError, WorkshopError) as error:
-            return Outcome(status=RowStatus.ERROR, cause="sandbox", extra={**self._marks, "error": str(error)[:500]})
+            return self._without_score(error)
 
     async def messages(self, item: Item, skill: str) -> list[Message]:
         """Return what the student is asked."""
+        asked = self._student.fill(**await self._asked(item))
+        return [Message("system", with_skill(self._system.text, skill)), Message("user", asked)]
+
+    async def _asked(self, item: Item) -> dict[str, str]:
+        """Return what prompts say of an item."""
         if item.id not in self._previews:
             self._previews[item.id] = await self._workshop.preview(item)
         sheet = item.data["answer_sheet"]
-        asked = self._student.fill(
-            instruction=item.question,
-            kind=item.task_type or "not said",
-            position=item.data["answer_position"] + (f" (sheet {sheet})" if sheet else ""),
-            preview=self._previews[item.id],
-        )
-        return [Message("system", with_skill(self._system.text, skill)), Message("user", asked)]
+        return {
+            "instruction": item.question,
+            "kind": item.task_type or "not said",
+            "position": item.data["answer_position"] + (f" (sheet {sheet})" if sheet else ""),
+            "preview": self._previews[item.id],
+        }
+
+    async def assignment(self, item: Item, skill: str, seed: int) -> Assignment | Outcome:
+        """Return what an agent gets: the first workbook in its folder; the script is a file that it leaves."""
+        try:
+            return self._desk.assignment(item, with_skill(self._desk.system.text, skill), await self._asked(item))
+        except (ConfinementError, WorkshopError) as error:
+            return self._without_score(error)
+
+    def in_form(self, item: Item, handed: Handed, seed: int) -> bool:
+        """Whether there is a script."""
+        return script_of(handed) is not None
+
+    async def judge(self, item: Item, handed: Handed, seed: int) -> Outcome:
+        """Run the script that an agent left on every case."""
+        try:
+            return await self._dialogue.handed_in(item, script_of(handed), handed)
+        except (ConfinementError, WorkshopError) as error:
+            return self._without_score(error)
+
+    def _without_score(self, error: Exception) -> Outcome:
+        return Outcome(status=RowStatus.ERROR, cause="sandbox", extra={**self._marks, "error": str(error)[:500]})
 
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Return a simulated reply."""
@@ -150,6 +181,11 @@ class SpreadsheetBench:
         env = self._env
         programs = Programs(self._choice.confinement, env.env_workers, env.code_memory_mb * _MIB)
         return Workshop(programs, self._root.resolve(), env.code_timeout)
+
+    @cached_property
+    def _desk(self) -> Desk:
+        package = self.form.package
+        return Desk(self._root.resolve(), load_prompt(package, "agent_system"), load_prompt(package, "agent_task"))
 
     @cached_property
     def _dialogue(self) -> Dialogue:

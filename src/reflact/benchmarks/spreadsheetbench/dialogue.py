@@ -12,6 +12,7 @@ from reflact.benchmarks.spreadsheetbench.form import cases_of
 from reflact.benchmarks.spreadsheetbench.outcomes import outcome_of
 from reflact.benchmarks.spreadsheetbench.workshop import Ran, Verdict, Workshop
 from reflact.core.types import Item, Json, Outcome, Turn
+from reflact.harness.agent import Handed
 from reflact.harness.protocol import ChatSession
 from reflact.models.protocol import Message
 
@@ -88,6 +89,11 @@ class Dialogue:
                 turns.append(Turn("user", told))
         verdicts = () if script is None else await self._verdicts(item, script, first)
         return outcome_of(verdicts, script=script, turns=turns, n_turns=n_turns, no_action=no_action, marks=self.marks)
+
+    async def handed_in(self, item: Item, script: str | None, handed: Handed) -> Outcome:
+        """Run a script that an agent left on every case."""
+        verdicts = () if script is None else await self._verdicts(item, script, None)
+        return outcome_of(verdicts, script=script, turns=handed.conversation, n_turns=handed.n_turns, marks=self.marks)
 
     async def _verdicts(self, item: Item, script: str, first: Ran | None) -> tuple[Verdict, ...]:
         """Run a script on the cases that it has not been run on, and judge all."""
