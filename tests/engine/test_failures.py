@@ -241,3 +241,19 @@ def test_one_skill_on_one_part(tmp_path: Path, skill: str) -> None:
     assert (summary.data["skill"]["skill_chars"] == 0) == (skill == "none")
     config.run.resume = True
     assert evaluate(config).to_json() == summary.to_json()
+
+
+def test_a_run_that_two_code_versions_worked_on_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = compose(["benchmark=orders", "harness=rehearsal", "train.num_epochs=1"])
+    config.env.out_root = str(tmp_path / "run")
+    first = train(config)
+    (tmp_path / "run" / "summary.json").unlink()
+    record = json.loads((tmp_path / "run" / "config.json").read_text(encoding="utf-8"))
+    begun = record["code_version"]
+    for module in ("reflact.engine.run", "reflact.engine.preflight"):
+        monkeypatch.setattr(f"{module}.code_version", lambda: "another")
+    config.run.resume, config.run.allow_code_change = True, True
+    again = train(config)
+    assert again.data["code_versions"] == [begun, "another"]
+    assert any(reason.startswith("code_version: ") for reason in again.data["validity"]["reasons"])
+    assert again.data["best"] == first.data["best"], "rows of the first version are not made again"

@@ -68,7 +68,7 @@ async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
         plan = Plan(trials, prepared.skill, part, Stage.EVALUATE, _PHASES[part], folder)
         evaluation = await evaluator.evaluate(plan)
         desk.syncer.flush()
-        session = session_of(read_events(desk.layout.events)[0], time.time())
+        session = session_of(read_events(desk.layout.events)[0], time.time(), record["code_version"])
         counts = tally(desk.layout.root)
         summary = Summary(
             {
@@ -90,7 +90,7 @@ async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
                 "tokens_total": desk.meter.total.tokens,
                 "cost_usd": desk.meter.cost_usd,
                 "sample": prepared.split.sample,
-                "validity": judge_validity(prepared.config, counts),
+                "validity": judge_validity(prepared.config, counts, session.code_versions),
             }
         )
         desk.claim.check()

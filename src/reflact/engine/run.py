@@ -77,7 +77,7 @@ async def _train(desk: Desk, prepared: Prepared) -> Summary:
         selection = await selection_scores(bench, state)
         desk.syncer.flush()
         events = read_events(desk.layout.events)[0]
-        session = session_of(events, time.time())
+        session = session_of(events, time.time(), record["code_version"])
         summary = make_summary(bench, record, state, selection, tests, tally(desk.layout.root), session)
         desk.claim.check()
         write_json(desk.layout.summary, summary.to_json())
@@ -102,7 +102,8 @@ def begin(desk: Desk, prepared: Prepared, parts: Parts, code: str) -> Mapping[st
     for key, was, now in changed_settings(old, prepared):
         desk.emit(Warned("changed_on_resume", f"{key}: {was!r} -> {now!r}", {"key": key}))
     if old["code_version"] != code:
-        desk.emit(Warned("code_change", f"resumed with code version {code}, begun with {old['code_version']}"))
+        begun = old["code_version"]
+        desk.emit(Warned("code_change", f"resumed with code version {code}, begun with {begun}", {"version": code}))
     return old
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from reflact.engine.summary import Session
 
 
-def session_of(events: Iterable[Mapping[str, Any]], now: float) -> Session:
+def session_of(events: Sequence[Mapping[str, Any]], now: float, begun_with: str) -> Session:
     """Return start, end and working time of a run.
 
     A process that was killed is counted to its last event.
@@ -17,6 +17,7 @@ def session_of(events: Iterable[Mapping[str, Any]], now: float) -> Session:
     Args:
         events: The run's events in order.
         now: Unix seconds at the end.
+        begun_with: Code version that began the run.
     """
     started: float | None = None
     begun = last = now
@@ -31,7 +32,17 @@ def session_of(events: Iterable[Mapping[str, Any]], now: float) -> Session:
             begun = at
         last = at
     worked += max(0.0, now - begun)
-    return Session(_stamp(now if started is None else started), _stamp(now), worked)
+    return Session(_stamp(now if started is None else started), _stamp(now), worked, code_versions(begun_with, events))
+
+
+def code_versions(begun: str, events: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the code versions that worked on a run, the one that began it first."""
+    found = [
+        str(event["detail"]["version"])
+        for event in events
+        if event["kind"] == "warning" and event.get("code") == "code_change" and "version" in event.get("detail", {})
+    ]
+    return tuple(dict.fromkeys([begun, *found]))
 
 
 def _stamp(seconds: float) -> str:

@@ -47,11 +47,12 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """When a run began and ended and how long its processes worked on it, in seconds."""
+    """When a run began and ended, how long its processes worked on it in seconds, and their code versions."""
 
     started_at: str
     finished_at: str
     wall_time_s: float
+    code_versions: tuple[str, ...]
 
 
 def make_summary(
@@ -83,6 +84,7 @@ def make_summary(
             "status": "completed",
             "config_hash": record["config_hash"],
             "code_version": record["code_version"],
+            "code_versions": list(session.code_versions),
             "started_at": session.started_at,
             "finished_at": session.finished_at,
             "wall_time_s": round(session.wall_time_s, 1),
@@ -101,7 +103,7 @@ def make_summary(
             "reused": {"baseline_selection": None, "baseline_test": None},
             "stop_reason": reason.value,
             "sample": bench.split.sample,
-            "validity": judge_validity(bench.config, tally),
+            "validity": judge_validity(bench.config, tally, session.code_versions),
         }
     )
 

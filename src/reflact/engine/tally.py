@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ class Tally:
         length: phase -> rows without one because of it.
         no_action: phase -> turns without a usable action.
         turns: phase -> turns.
+        marks: What rows say of themselves in `extra` that makes a run unfit (`unsandboxed`, `gold_feedback`,
+            `not_evaluable`) -> rows.
     """
 
     rows: dict[str, dict[str, int]]
@@ -28,6 +30,7 @@ class Tally:
     length: dict[str, int]
     no_action: dict[str, int]
     turns: dict[str, int]
+    marks: dict[str, int]
 
 
 def tally(root: Path) -> Tally:
@@ -39,6 +42,7 @@ def tally(root: Path) -> Tally:
         dict(zeros),
         dict(zeros),
         dict(zeros),
+        {},
     )
     for path in sorted(root.rglob("results.jsonl")):
         folder = path.parent.relative_to(root)
@@ -51,6 +55,8 @@ def tally(root: Path) -> Tally:
             counts.length[phase] += row["status"] == RowStatus.EMPTY and row["cause"] == "length"
             counts.no_action[phase] += row["no_action"]
             counts.turns[phase] += row["n_turns"]
+            for mark in row["marks"]:
+                counts.marks[mark] = counts.marks.get(mark, 0) + 1
     return counts
 
 
@@ -68,5 +74,15 @@ def _last_rows(path: Path) -> Iterator[dict[str, Any]]:
     last: dict[tuple[str, str, int], dict[str, Any]] = {}
     for _, row in read_jsonl(path):
         kept = {name: row[name] for name in ("status", "cause", "truncated", "no_action", "n_turns")}
+        kept["marks"] = _marks(row["extra"])
         last[row["key"], row["id"], row["repeat"]] = kept
     yield from last.values()
+
+
+def _marks(extra: Mapping[str, Any]) -> list[str]:
+    found = {
+        "unsandboxed": extra.get("sandbox") == "unsandboxed",
+        "gold_feedback": bool(extra.get("gold_feedback")),
+        "not_evaluable": bool(extra.get("not_evaluable")),
+    }
+    return [mark for mark, there in found.items() if there]

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from reflact.config.schema import Config
 from reflact.engine.tally import Tally
 
+_MARKS = {
+    "unsandboxed": "model-written code ran unconfined (env.sandbox)",
+    "gold_feedback": "the student was told its score while it worked (env.gold_feedback)",
+    "not_evaluable": "their references hold formulas without saved values",
+}
 
-def judge_validity(config: Config, tally: Tally) -> dict[str, Any]:
-    """Return `{valid, reasons}`; each reason names phase, share, limit and, where there is one, the key to change."""
+
+def judge_validity(config: Config, tally: Tally, versions: Sequence[str] = ()) -> dict[str, Any]:
+    """Return `{valid, reasons}`; each reason begins with its name and says what to change, where there is a key.
+
+    Args:
+        config: Limits, and reasons that are declared harmless (`validity.ignore`).
+        tally: Counts over all rows.
+        versions: Code versions that worked on the run, the first one first.
+    """
     limits = config.validity
     reasons: list[str] = []
     for phase, counts in tally.rows.items():
@@ -31,6 +44,10 @@ def judge_validity(config: Config, tally: Tally) -> dict[str, Any]:
                 f"no_action: {tally.no_action[phase] / tally.turns[phase]:.0%} of {tally.turns[phase]} {phase} turns, "
                 f"limit {limits.max_empty_rate:.0%}"
             )
+    reasons += [f"{mark}: {count} rows, {_MARKS[mark]}" for mark, count in sorted(tally.marks.items())]
+    if len(versions) > 1:
+        reasons.append(f"code_version: begun with {versions[0]}, gone on with {', '.join(versions[1:])}")
+    reasons = [reason for reason in reasons if reason.partition(":")[0] not in config.validity.ignore]
     return {"valid": not reasons, "reasons": reasons}
 
 
