@@ -20,7 +20,6 @@ from reflact.engine.batches import make_schedule
 from reflact.engine.planned_rows import loop_rows
 from reflact.engine.run import train
 from reflact.engine.summary import Summary
-from reflact.report.plan import plan_counts
 from reflact.testing import Brain, Reply, ScriptedServer, SeenRequest
 from tests.engine.test_switches import calls
 from tests.engine.test_training import history, results, scores
@@ -145,10 +144,10 @@ def test_a_budget_stops_a_baseline_resumably(rehearse: Rehearse, name: str) -> N
 def test_gepa_may_use_the_rows_of_the_loop_and_never_more(rehearse: Rehearse, epochs: int) -> None:
     shape = (f"train.num_epochs={epochs}", "evaluation.sel_env_num=12")
     config = compose(["harness=rehearsal", "optimizer.use_slow_update=true", "optimizer.use_meta_skill=true", *shape])
-    sizes = {Part.TRAIN: 16, Part.VAL: 32, Part.TEST: 64}
-    plan = plan_counts(config, sizes)
-    budget = loop_rows(config, make_schedule(config.train, 16), 12)
-    assert budget == plan.rows - plan.test_rows, "the default is what the plan of the loop says"
+    schedule = make_schedule(config.train, 16)
+    budget = loop_rows(config, schedule, 12)
+    gates, comparisons = schedule.total_steps + epochs - 1, 2 * 16 * (epochs - 1)
+    assert budget == 12 + 16 * epochs + 12 * gates + comparisons, "baseline, rollouts, gates and epoch ends"
     summary, _ = rehearse("optimizer=gepa", *shape)
     rows = summary.data["rows"]
     used = sum(sum(rows[phase].values()) for phase in ("train", "selection"))
@@ -161,6 +160,7 @@ def test_a_search_without_room_says_so(rehearse: Rehearse) -> None:
     assert summary.data["steps"]["total"] == 0
     assert "measure only 0 candidates" in warned(root, "few_proposals")[0]
     assert summary.data["best"]["origin"] == "initial"
+    assert history(root) == []
 
 
 def test_gepa_heeds_patience_and_its_minibatch_size(rehearse: Rehearse) -> None:
@@ -169,6 +169,13 @@ def test_gepa_heeds_patience_and_its_minibatch_size(rehearse: Rehearse) -> None:
     assert {record["rollout"]["n"] for record in history(root)} <= {4, 5}
     tail = history(root)[-2:]
     assert all(record["action"] != "accept_new_best" for record in tail)
+
+
+def test_the_search_measures_every_item_of_what_it_keeps(rehearse: Rehearse) -> None:
+    plain, first = rehearse("optimizer=gepa", *SMALL, name="plain")
+    bound, second = rehearse("optimizer=gepa", *SMALL, "evaluation.early_reject=true", name="bound")
+    assert results(first) == results(second)
+    assert "evaluation.early_reject" in " ".join(warned(second, "unread_key"))
 
 
 def test_keys_that_a_method_does_not_read_are_named(rehearse: Rehearse) -> None:

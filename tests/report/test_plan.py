@@ -5,7 +5,8 @@ import pytest
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.names import Part
-from reflact.report.plan import gates_in_budget, plan_counts, plan_warnings
+from reflact.engine.plan import plan_counts
+from reflact.report.plan import gates_in_budget, plan_warnings
 
 LIVEMATH = {Part.TRAIN: 35, Part.VAL: 18, Part.TEST: 124}
 ALFWORLD = {Part.TRAIN: 39, Part.VAL: 18, Part.TEST: 134}

@@ -4,11 +4,14 @@ Hydra runs this module before it enters it into `sys.modules`, where dataclasses
 strings: so there is no `from __future__ import annotations` here.
 """
 
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
 from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_store import ConfigStore
+from hydra.types import HydraContext, TaskFunction
+from omegaconf import DictConfig
 
 
 @dataclass
@@ -24,19 +27,27 @@ ConfigStore.instance().store(group="hydra/sweeper", name="reflact", node=Reflact
 
 
 class ReflactSweeper(BasicSweeper):
-    """Hydra's grid, with every job checked, named and given a free directory before the first one starts."""
+    """Hydra's grids and our plans, every run checked before the first one starts and in a process of its own."""
+
+    def setup(self, *, hydra_context: HydraContext, task_function: TaskFunction, config: DictConfig) -> None:
+        """Prepare; the launcher gets a task that takes runs from a queue in the place of the command's own."""
+        from reflact.sweep.task import LaunchTask
+
+        self._task = LaunchTask()
+        super().setup(hydra_context=hydra_context, task_function=self._task, config=config)
 
     def sweep(self, arguments: list[str]) -> Any:
-        """Run the sweep and return what its jobs returned, in batches."""
-        from reflact.sweep.jobs import finish, prepare, record
+        """Run the sweep and return the runs' scores."""
+        from reflact.core.errors import ReflactError
+        from reflact.sweep.callback import EVALUATION
+        from reflact.sweep.sweep import Sweep
 
         assert self.config is not None and self.hydra_context is not None and self.launcher is not None
-        jobs = prepare(self.config, [*self._parse_config(), *arguments], self.hydra_context.config_loader)
-        record(self.config)
-        batches: list[Any] = []
-        begun = 0
-        for batch in self.split_overrides_to_chunks(jobs, self.max_batch_size):
-            batches.append(self.launcher.launch(batch, initial_job_idx=begun))
-            begun += len(batch)
-        finish([job for batch in batches for job in batch])
-        return batches
+        command = "evaluate" if self.config.hydra.job.name == EVALUATION else "train"
+        whole = [*self._parse_config(), *arguments]
+        try:
+            sweep = Sweep(self.config, whole, self.hydra_context.config_loader, command)
+            return sweep.run(self.launcher, self._task, self.max_batch_size)
+        except ReflactError as error:
+            sys.stderr.write(f"reflact: {error}\n")
+            raise SystemExit(int(error.exit_code)) from None

@@ -67,6 +67,7 @@ class RunConfig:
 class SweepConfig:
     """Sweeps (`--multirun`)."""
 
+    plan: dict[str, Any] = opt(dict, "The named plan, set by the config group `sweep` (`+sweep=NAME`).", free=True)
     on_failure: str = opt("continue", "What a failed run does to the others.", choices=("continue", "stop"), free=True)
     existing: str = opt(
         "refuse",
@@ -81,10 +82,21 @@ class SweepConfig:
     known_roots: list[str] = opt(list, "Other sweeps' roots whose runs are not planned again.", free=True)
     only: list[str] = opt(list, "Run ids that are planned; empty is all.", free=True)
     exclude: list[str] = opt(list, "Run ids that are left out.", free=True)
+    source_skills: str = opt(
+        "",
+        "Folder with the source skill of each benchmark (`<benchmark>.md` or `<benchmark>_best_skill.md`), for points "
+        "of a plan that begin with one.",
+        free=True,
+    )
     max_parallel: dict[str, int] = opt(dict, "Most runs at once by benchmark.", free=True)
+    max_run_s: float = opt(0.0, "Seconds that a run may take before it is stopped; 0 is unlimited.", low=0, free=True)
+    grace_s: float = opt(
+        30.0, "Seconds that a run has to save its state when it is stopped, before it is killed.", low=0.1, free=True
+    )
     min_free_memory_gb: float = opt(0.0, "A start waits while less memory is free; 0 never waits.", low=0, free=True)
     max_tokens: int = opt(0, "Tokens of the whole sweep; 0 is unlimited.", low=0, free=True)
     max_usd: float = opt(0.0, "US dollars of the whole sweep; 0 is unlimited.", low=0, free=True)
+    root: str = opt("", "Root of the sweep that a run belongs to; the sweep sets it.", free=True)
 
 
 @dataclass(slots=True)

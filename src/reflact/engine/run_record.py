@@ -35,8 +35,17 @@ _SPLIT_KEYS = ("env.split_dir", "env.data_root", "env.image_root")
 
 def fingerprints(prepared: Prepared) -> dict[str, str]:
     """Return content hashes for the keys that name files: the same content elsewhere is the same run."""
-    split = prepared.split.fingerprint
-    return {"env.skill_init": text_digest(prepared.skill), **dict.fromkeys(_SPLIT_KEYS, split)}
+    return content_fingerprints(text_digest(prepared.skill), prepared.split.fingerprint)
+
+
+def content_fingerprints(skill: str, split: str | None) -> dict[str, str]:
+    """Return content hashes for the keys that name files, from those of the skill and, if it is known, the split."""
+    return {"env.skill_init": skill, **({} if split is None else dict.fromkeys(_SPLIT_KEYS, split))}
+
+
+def fingerprint_keys() -> tuple[str, ...]:
+    """Return the keys that count by the content of the split."""
+    return _SPLIT_KEYS
 
 
 def identity(prepared: Prepared) -> dict[str, Any]:

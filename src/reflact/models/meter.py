@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reflact.config.operation import BudgetConfig
@@ -13,6 +14,7 @@ from reflact.core.names import Role, StopCause
 from reflact.core.usage import Usage
 from reflact.models.pricing import Price, read_prices
 from reflact.models.protocol import Failure
+from reflact.models.spending import SharedSpending, Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,49 @@ class MeterLine:
     cost_usd: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class SweepBudget:
+    """What all runs of a sweep may spend together; 0 is unlimited."""
+
+    spending: SharedSpending
+    max_tokens: int
+    max_usd: float
+
+    def fraction_used(self, spent: Spent) -> float:
+        """Share that is spent, of the tighter one of two."""
+        tokens = spent.tokens / self.max_tokens if self.max_tokens > 0 else 0.0
+        return max(tokens, spent.usd / self.max_usd if self.max_usd > 0 else 0.0)
+
+    def check(self) -> None:
+        """Ask whether another call may be made.
+
+        Raises:
+            Stopped: The budget is spent.
+        """
+        if self.max_tokens <= 0 and self.max_usd <= 0:
+            return
+        spent = self.spending.total()
+        if 0 < self.max_tokens <= spent.tokens:
+            raise _spent(f"sweep.max_tokens={self.max_tokens}", f"{spent.tokens} tokens", "sweep.existing=resume")
+        if 0 < self.max_usd <= spent.usd:
+            raise _spent(f"sweep.max_usd={self.max_usd:g}", f"{spent.usd:.2f} US dollars", "sweep.existing=resume")
+
+
 class Meter:
     """Adds up the usage of all calls of a run, those of its earlier processes included.
 
     Args:
         prices: Price by model name.
         budget: What may be spent; None is unlimited.
+        sweep: What the sweep that the run belongs to may spend; None if it belongs to none.
     """
 
-    def __init__(self, prices: Mapping[str, Price], budget: BudgetConfig | None = None) -> None:
+    def __init__(
+        self, prices: Mapping[str, Price], budget: BudgetConfig | None = None, sweep: SweepBudget | None = None
+    ) -> None:
         self._prices = prices
         self._budget = BudgetConfig() if budget is None else budget
+        self._sweep = sweep
         self._usage: dict[MeterKey, Usage] = {}
         self._total = Usage()
         self._usd = 0.0
@@ -60,12 +94,19 @@ class Meter:
             ConfigError: A price is malformed, or `budget.max_usd` is set and the price of a model is unknown.
         """
         prices = read_prices(config.pricing.models)
-        if config.budget.max_usd > 0:
-            _require_prices(config, prices)
-        return cls(prices, config.budget)
+        for key, most in (("budget.max_usd", config.budget.max_usd), ("sweep.max_usd", config.sweep.max_usd)):
+            if most > 0:
+                _require_prices(config, prices, f"{key}={most:g}", key.replace("usd", "tokens"))
+        return cls(prices, config.budget, sweep_budget(config))
 
     def record(self, key: MeterKey, usage: Usage, *, wait_s: float = 0.0) -> float | None:
         """Book a finished or failed call; returns its cost."""
+        cost = self._book(key, usage, wait_s)
+        if self._sweep is not None:
+            self._sweep.spending.add(usage.tokens, 0.0 if cost is None else cost)
+        return cost
+
+    def _book(self, key: MeterKey, usage: Usage, wait_s: float) -> float | None:
         self._usage[key] = self._usage.get(key, Usage()) + usage
         self._total += usage
         self.wait_s += wait_s
@@ -91,7 +132,7 @@ class Meter:
             kind = event.get("kind")
             if kind in ("call", "call_failed"):
                 key = MeterKey(event["role"], event["model"], event["stage"], event["phase"])
-                self.record(key, Usage.from_json(event["usage"]), wait_s=float(event.get("wait_s", 0.0)))
+                self._book(key, Usage.from_json(event["usage"]), float(event.get("wait_s", 0.0)))
             if kind in ("retry", "call_failed") and event.get("cause") == Failure.RATE_LIMIT:
                 self.record_429()
 
@@ -128,7 +169,8 @@ class Meter:
         """Share of the budget that is spent, of the tighter one of two; 0 without a budget, above 1 when overdrawn."""
         budget = self._budget
         tokens = self._total.tokens / budget.max_tokens if budget.max_tokens > 0 else 0.0
-        return max(tokens, self._usd / budget.max_usd if budget.max_usd > 0 else 0.0)
+        shared = 0.0 if self._sweep is None else self._sweep.fraction_used(self._sweep.spending.total())
+        return max(tokens, self._usd / budget.max_usd if budget.max_usd > 0 else 0.0, shared)
 
     def check(self) -> None:
         """Ask whether another call may be made.
@@ -141,25 +183,32 @@ class Meter:
             raise _spent(f"budget.max_tokens={budget.max_tokens}", f"{self._total.tokens} tokens")
         if 0 < budget.max_usd <= self._usd:
             raise _spent(f"budget.max_usd={budget.max_usd:g}", f"{self._usd:.2f} US dollars")
+        if self._sweep is not None:
+            self._sweep.check()
 
     def _cost(self, key: MeterKey) -> float | None:
         price = self._prices.get(key.model)
         return None if price is None else price.usd(self._usage[key])
 
 
-def _spent(key: str, used: str) -> Stopped:
-    return Stopped(
-        StopCause.BUDGET,
-        f"the budget {key} is spent ({used} used): raise it and go on with run.resume=true",
-    )
+def sweep_budget(config: Config) -> SweepBudget | None:
+    """Return what the run's sweep may spend; None if it belongs to none."""
+    sweep = config.sweep
+    if not sweep.root:
+        return None
+    return SweepBudget(SharedSpending(Path(sweep.root)), sweep.max_tokens, sweep.max_usd)
 
 
-def _require_prices(config: Config, prices: Mapping[str, Price]) -> None:
+def _spent(key: str, used: str, resume: str = "run.resume=true") -> Stopped:
+    return Stopped(StopCause.BUDGET, f"the budget {key} is spent ({used} used): raise it and go on with {resume}")
+
+
+def _require_prices(config: Config, prices: Mapping[str, Price], key: str, instead: str) -> None:
     for role in Role:
         backend = getattr(config.model, f"{role}_backend")
         model = getattr(config.model, str(role))
         if backend not in ("local", "template") and model not in prices:
             raise ConfigError(
-                f"budget.max_usd={config.budget.max_usd:g} needs the price of the {role}'s model {model}: give it in "
-                f"pricing.models, or set budget.max_tokens instead"
+                f"{key} needs the price of the {role}'s model {model}: give it in pricing.models, or set {instead} "
+                "instead"
             )

@@ -14,9 +14,10 @@ from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.hashing import text_digest
 from reflact.core.names import Part
+from reflact.engine.plan import Plan, plan_counts
 from reflact.engine.prepare import read_skill
 from reflact.report.doctor import Check, attempt, failed, failure, ok, warning
-from reflact.report.plan import Plan, plan_counts, plan_warnings
+from reflact.report.plan import plan_warnings
 from reflact.report.text import clean, count, plural
 
 REPLY_TOKENS = 300

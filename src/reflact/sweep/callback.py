@@ -76,7 +76,7 @@ class RunLedger(Callback):
             raise ConfigError(
                 "env.out_root cannot be set in a sweep: each run gets a folder of its own under hydra.sweep.dir."
             )
-        if not config.hydra.sweep.dir:
+        if not config.hydra.sweep.dir and not config.sweep.dry_run:
             # Every job composes its own configuration from Hydra's overrides, so the choice must be one of them.
             chosen = str(Path("outputs") / "sweeps" / stamp())
             with read_write(config.hydra), open_dict(config.hydra):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from omegaconf import DictConfig
 
-from reflact.config.compose import Composer
+from reflact.config.compose import CONFIG_NAME, Composer
 from reflact.config.overrides import command, override
 
 _PLACE = frozenset({"env.out_root", "run.resume"})
@@ -24,6 +24,13 @@ def config_dir(node: DictConfig) -> Path | None:
 def composer(node: DictConfig) -> Composer:
     """Return a composer that finds what the composition of `node` found."""
     return Composer(config_dir(node), node.hydra.job.config_name)
+
+
+def config_flags(node: DictConfig) -> list[str]:
+    """Return the flags with which another command composes from the same files."""
+    folder, name = config_dir(node), str(node.hydra.job.config_name)
+    flags = [] if folder is None else ["--config-dir", str(folder.absolute())]
+    return flags if name == CONFIG_NAME else [*flags, "--config-name", name]
 
 
 def resume_command(program: str, node: DictConfig, root: Path) -> str:

@@ -1,0 +1,196 @@
+"""The jobs of a launch on disk, where launchers on any machine of the study take them from.
+
+A launcher starts as many workers as there are jobs, so many at once as it is told to. Which job a worker does is
+decided only when it starts: the first that may run now. A fixed assignment would let runs that have to wait (for a
+ceiling of their benchmark) hold places that others could use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from reflact.core.names import RunState
+from reflact.rundir.atomic import write_json
+from reflact.rundir.owner import Process, is_gone
+
+FOLDER = ".launch"
+"""Where queues are, below a sweep's root; hidden, so that nobody looks for runs in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run to be started.
+
+    Attributes:
+        number: Its place in the queue.
+        run_id: Its id.
+        benchmark: Its benchmark.
+        command: `train` or `evaluate`.
+        arguments: The command line.
+        out_dir: Its directory.
+        attempt: 1, or more for one that is resumed after it failed.
+    """
+
+    number: int
+    run_id: str
+    benchmark: str
+    command: str
+    arguments: tuple[str, ...]
+    out_dir: str
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How jobs are started and watched; the attributes are keys under `sweep.`."""
+
+    max_parallel: Mapping[str, int]
+    min_free_memory_gb: float
+    max_run_s: float
+    grace_s: float
+    on_failure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a job ended.
+
+    Attributes:
+        number: Its place in the queue.
+        state: `done`, `stopped`, `failed` or `refused`; `planned` if it was never started.
+        cause: In one word or two.
+        message: For people.
+        code: Exit code, negative for a signal; None if it was never started.
+        score: Best selection score of a complete run.
+    """
+
+    number: int
+    state: RunState
+    cause: str = ""
+    message: str = ""
+    code: int | None = None
+    score: float | None = None
+
+
+class LaunchQueue:
+    """One launch's jobs; every process has an object of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        data = json.loads((folder / "jobs.json").read_text(encoding="utf-8"))
+        self.folder = folder
+        self.cwd = str(data["cwd"])
+        self.sweeper = Process.from_json(data["sweeper"])
+        self.rules = Rules(**data["rules"])
+        self.jobs = [Job(**{**job, "arguments": tuple(job["arguments"])}) for job in data["jobs"]]
+
+    @classmethod
+    def create(cls, folder: Path, sweeper: Process, rules: Rules, jobs: Sequence[Job]) -> LaunchQueue:
+        """Write a queue for jobs that start in the current folder."""
+        folder.mkdir(parents=True)
+        data = {
+            "cwd": os.getcwd(),  # noqa: PTH109 - as text, for a child process
+            "sweeper": sweeper.to_json(),
+            "rules": asdict(rules),
+            "jobs": [asdict(job) for job in jobs],
+        }
+        write_json(folder / "jobs.json", data)
+        return cls(folder)
+
+    @property
+    def root(self) -> Path:
+        """The sweep's root."""
+        return self.folder.parent.parent
+
+    def take(self, me: Process) -> tuple[Job | None, bool]:
+        """Take the first job that may start now.
+
+        Returns:
+            The job or None, and whether any job is left that waits for a ceiling.
+        """
+        with self._locked():
+            if self.closed():
+                return None, False
+            pending = [job for job in self.jobs if not self._taken(job.number).exists()]
+            busy = self._busy()
+            for job in pending:
+                most = self.rules.max_parallel.get(job.benchmark)
+                if most is None or busy.get(job.benchmark, 0) < most:
+                    write_json(self._taken(job.number), me.to_json())
+                    return job, True
+            return None, bool(pending)
+
+    def end(self, outcome: Outcome) -> None:
+        """Record how a job ended."""
+        write_json(self._ended(outcome.number), {**asdict(outcome), "state": outcome.state.value})
+
+    def outcome(self, job: Job) -> Outcome | None:
+        """Return how a job ended, None if it has not."""
+        try:
+            data: dict[str, Any] = json.loads(self._ended(job.number).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return Outcome(**{**data, "state": RunState(data["state"])})
+
+    def untaken(self) -> list[Job]:
+        """Return the jobs that nobody has taken, in order."""
+        return [job for job in self.jobs if not self._taken(job.number).exists()]
+
+    def abandoned(self) -> list[Job]:
+        """Return the jobs whose worker is gone before they ended."""
+        taken = [job for job in self.jobs if self._taken(job.number).exists() and self.outcome(job) is None]
+        return [job for job in taken if is_gone(self._taker(job.number))]
+
+    def stop(self, why: str) -> None:
+        """Start nothing more and stop what runs."""
+        write_json(self.folder / "stop.json", why)
+
+    def drain(self, why: str) -> None:
+        """Start nothing more; what runs goes on."""
+        write_json(self.folder / "drain.json", why)
+
+    def stopped(self) -> str:
+        """Return why everything is to stop, `""` if it is not."""
+        path = self.folder / "stop.json"
+        if not self.folder.exists():
+            return "the sweep is over"
+        return str(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ""
+
+    def closed(self) -> str:
+        """Return why nothing more is started, `""` if something may be."""
+        path = self.folder / "drain.json"
+        drained = str(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ""
+        return self.stopped() or drained
+
+    def _busy(self) -> dict[str, int]:
+        """Return how many jobs of each benchmark run now."""
+        busy: dict[str, int] = {}
+        for job in self.jobs:
+            running = self._taken(job.number).exists() and not self._ended(job.number).exists()
+            if running and not is_gone(self._taker(job.number)):
+                busy[job.benchmark] = busy.get(job.benchmark, 0) + 1
+        return busy
+
+    def _taken(self, number: int) -> Path:
+        return self.folder / f"{number:04d}.taken.json"
+
+    def _ended(self, number: int) -> Path:
+        return self.folder / f"{number:04d}.ended.json"
+
+    def _taker(self, number: int) -> Process:
+        return Process.from_json(json.loads(self._taken(number).read_text(encoding="utf-8")))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)

@@ -1,0 +1,47 @@
+"""What must hold before the first run of a sweep starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from reflact.config.operation import SweepConfig
+from reflact.core.errors import DataError
+from reflact.core.hashing import digest
+from reflact.engine.preflight import require_models
+from reflact.models.meter import Meter
+from reflact.sweep.planned import Planned
+
+_MOST = 5
+
+
+def require_data(runs: Sequence[Planned]) -> None:
+    """Make sure that the data of all runs are there.
+
+    Raises:
+        DataError: Naming what is missing, once for each benchmark and split.
+    """
+    missing = {entry.facts.missing for entry in runs if entry.facts is not None and entry.facts.missing}
+    if missing:
+        shown = sorted(missing)[:_MOST]
+        raise DataError(
+            "the plan stands on published counts, but these data are needed to run it: "
+            + "; ".join(shown)
+            + ". (sweep.rehearse=true runs the plan on made items, benchmark=... narrows it.)"
+        )
+
+
+def require_services(runs: Sequence[Planned], settings: SweepConfig) -> None:
+    """Make sure that endpoints, keys and prices of all runs are there; no call is made.
+
+    Raises:
+        ReflactError: What is missing.
+    """
+    seen: set[str] = set()
+    for entry in runs:
+        assert entry.config is not None
+        key = digest(asdict(entry.config.model))
+        if key not in seen:
+            seen.add(key)
+            require_models(entry.config)
+            Meter.of(replace(entry.config, sweep=replace(entry.config.sweep, max_usd=settings.max_usd)))

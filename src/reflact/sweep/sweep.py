@@ -1,0 +1,195 @@
+"""A sweep from its command line to its exit code: plan, look at everything, launch, settle the books."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hydra.core.config_loader import ConfigLoader
+from omegaconf import DictConfig, OmegaConf
+
+from reflact.config.axes import load_axes
+from reflact.config.compose import Composer, typed
+from reflact.config.schema import Config
+from reflact.core.errors import ConfigError, ExitCode
+from reflact.core.names import RunState
+from reflact.engine.run_record import content_fingerprints
+from reflact.rundir.code_version import code_version
+from reflact.sweep.closing import close
+from reflact.sweep.command_line import GRID, given_beside_plan, grid_points
+from reflact.sweep.context import composer, config_flags
+from reflact.sweep.existing import RESUME, Wanted, left_to_run, settle
+from reflact.sweep.grids import read_grids
+from reflact.sweep.identity import base_of_grid, base_of_plan, plan_identity
+from reflact.sweep.job_line import JobLine
+from reflact.sweep.launch import HydraLauncher, Launch, clear_dead_queues
+from reflact.sweep.ledger import Ledger, compile_ledger
+from reflact.sweep.plan_file import bound_plan, merged, write_plan
+from reflact.sweep.planned import Planned
+from reflact.sweep.planner import Planner
+from reflact.sweep.points import Expander, Point
+from reflact.sweep.queue import Job, Outcome, Rules
+from reflact.sweep.show import head, plan_text
+from reflact.sweep.start_checks import require_data, require_services
+from reflact.sweep.task import LaunchTask
+
+_UNNAMED = "outputs/sweeps/<time>"
+"""How the root is shown of a plan that is only looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """What the command line asks for: points, and what binds a root to them."""
+
+    name: str
+    points: Sequence[Point]
+    base: Mapping[str, Any]
+    swept: Sequence[str]
+
+
+class Sweep:
+    """One `--multirun` command.
+
+    Args:
+        node: The sweep's own configuration, with the node `hydra`.
+        arguments: The overrides with their lists of values.
+        loader: Hydra's, for `glob`.
+        command: `train` or `evaluate`.
+    """
+
+    def __init__(self, node: DictConfig, arguments: Sequence[str], loader: ConfigLoader, command: str) -> None:
+        self._node = node
+        self._arguments = arguments
+        self._loader = loader
+        self._command = command
+        self._config: Config = typed(node)
+        self._composer: Composer = composer(node)
+        self._root = Path(str(node.hydra.sweep.dir) or _UNNAMED)
+        self._shown_only = not str(node.hydra.sweep.dir)
+        self._code = code_version()
+
+    def run(self, launcher: HydraLauncher, task: LaunchTask, batch: int | None) -> list[Any]:
+        """Plan, then run what is left to run; returns the score of each run.
+
+        Raises:
+            ReflactError: The plan cannot be carried out; nothing was started.
+            SystemExit: With the sweep's exit code if a run failed (1) or stopped (75).
+        """
+        settings = self._config.sweep
+        study = self._study()
+        planner = Planner(self._composer, settings, self._config.validity.ignore, self._code)
+        planned = planner.plan(study.points, self._root if self._shown_only else Path.cwd() / self._root)
+        identity = plan_identity(study.name, study.base, study.swept, planned, rehearse=settings.rehearse)
+        old = bound_plan(self._root, identity)
+        lines = JobLine(
+            root=str(Path.cwd() / self._root),
+            settings=settings,
+            flags=config_flags(self._node),
+            hydra=[str(line) for line in self._node.hydra.overrides.hydra],
+        )
+        if settings.dry_run:
+            self._show(study.name, planned, planner, lines, merged(study.name, identity, planned, old), old)
+            return []
+        self._settle(planned, planner, lines)
+        runs = left_to_run(planned)
+        if not settings.rehearse:
+            require_data(runs)
+            require_services(runs, settings)
+        write_plan(self._root, merged(study.name, identity, planned, old))
+        (self._root / "multirun.yaml").write_text(OmegaConf.to_yaml(self._node), encoding="utf-8")
+        sys.stderr.write(f"reflact: {self._root}: {study.name}: {head(planned)}{self._at_once()}\n")
+        return self._launch(runs, lines, launcher, task, batch)
+
+    def _study(self) -> _Study:
+        if not any(line.lstrip("+").startswith("sweep=") for line in self._arguments):
+            points = grid_points(self._arguments, self._loader, self._composer, self._command)
+            base, swept = base_of_grid(self._composer, points)
+            return _Study(GRID, points, base, swept)
+        if self._command != "train":
+            raise ConfigError("a named plan is run with reflact-train; its evaluations are among its points.")
+        given = given_beside_plan(self._arguments, self._loader)
+        plan = OmegaConf.to_container(OmegaConf.create(self._config.sweep.plan), resolve=True)
+        assert isinstance(plan, dict)
+        axes = load_axes()
+        expander = Expander(axes, given, lambda overrides: self._composer.compose(overrides).model.student)
+        points = expander.points(list(read_grids({str(key): value for key, value in plan.items()}, axes)))
+        base = base_of_plan(self._composer, given, [point.benchmark for point in points])
+        return _Study(str(plan.get("name")), points, base, ())
+
+    def _settle(self, planned: Sequence[Planned], planner: Planner, lines: JobLine) -> None:
+        def want(entry: Planned) -> Wanted:
+            config = self._composer.compose(lines.overrides(entry))
+            facts, skill = planner.shelf.facts(config), planner.skills.digest(config, entry.point.command)
+            fingerprints = content_fingerprints(skill, facts.fingerprint)
+            return Wanted(config, fingerprints, self._code, self._config.run.allow_code_change)
+
+        settle(left_to_run(planned), want, RESUME if self._config.run.resume else self._config.sweep.existing)
+
+    def _show(
+        self,
+        name: str,
+        planned: Sequence[Planned],
+        planner: Planner,
+        lines: JobLine,
+        plan: Mapping[str, Any],
+        old: Mapping[str, Any] | None,
+    ) -> None:
+        """Print the plan; a root that was named gets its `plan.json`.
+
+        Raises:
+            Refused: The sweep itself would be refused.
+        """
+        rehearse = self._config.sweep.rehearse
+        try:
+            self._settle(planned, planner, lines)
+        finally:
+            sys.stdout.write(plan_text(name, planned, rehearse=rehearse))
+            sys.stdout.flush()
+        if not self._shown_only:
+            write_plan(self._root, merged(name, plan["identity"], planned, old))
+
+    def _at_once(self) -> str:
+        """Say how many runs and items will be in flight at most."""
+        jobs = OmegaConf.select(self._node, "hydra.launcher.n_jobs")
+        return "" if jobs is None else f"; {jobs} at once (hydra.launcher.n_jobs)"
+
+    def _launch(
+        self, runs: Sequence[Planned], lines: JobLine, launcher: HydraLauncher, task: LaunchTask, batch: int | None
+    ) -> list[Any]:
+        settings, ledger = self._config.sweep, Ledger(self._root, time.time)
+        jobs = [
+            Job(
+                number=number,
+                run_id=entry.point.run_id,
+                benchmark=entry.point.benchmark,
+                command=entry.point.command,
+                arguments=lines.arguments(entry),
+                out_dir=str(entry.out_dir),
+            )
+            for number, entry in enumerate(runs)
+        ]
+        labels = {entry.point.run_id: (*entry.point.overrides, "hydra.output_subdir=null") for entry in runs}
+        rules = Rules(
+            max_parallel=dict(settings.max_parallel),
+            min_free_memory_gb=settings.min_free_memory_gb,
+            max_run_s=settings.max_run_s,
+            grace_s=settings.grace_s,
+            on_failure=settings.on_failure,
+        )
+        launch = Launch(self._root, launcher, task, rules, settings.retries, lambda job: labels[job.run_id], batch)
+        results: list[tuple[Job, Outcome]] = []
+        try:
+            for job in jobs:
+                ledger.write(job.run_id, RunState.PLANNED, benchmark=job.benchmark, out_dir=job.out_dir)
+            results = launch.run(jobs) if jobs else []
+        finally:
+            clear_dead_queues(self._root)
+            compile_ledger(self._root)
+        code = close(results)
+        if code is not ExitCode.DONE:
+            raise SystemExit(int(code))
+        return [outcome.score for _, outcome in results]

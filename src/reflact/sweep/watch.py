@@ -1,0 +1,160 @@
+"""Watching over one run: it is started, stopped where the rules say so, and what became of it is recorded."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from reflact.core.errors import ExitCode
+from reflact.core.names import RunState, StopCause
+from reflact.rundir.claims import inspect
+from reflact.rundir.owner import is_gone
+from reflact.rundir.view import RunView, view_run
+from reflact.sweep.ending import Child
+from reflact.sweep.ledger import Ledger
+from reflact.sweep.queue import Job, LaunchQueue, Outcome
+
+_LOOK_S = 0.05
+_TAIL = 4000
+_CAUSES = {
+    ExitCode.BUG: "bug",
+    ExitCode.USAGE: "usage",
+    ExitCode.UNAVAILABLE: "unavailable",
+    ExitCode.REFUSED: "refused",
+}
+
+
+@dataclass(slots=True)
+class Watch:
+    """Watches one job.
+
+    Attributes:
+        queue: Where the job comes from.
+        ledger: Where its states go.
+        interrupted: Set when this process was told to stop.
+    """
+
+    queue: LaunchQueue
+    ledger: Ledger
+    interrupted: threading.Event
+    _why: str = ""
+    _killed: bool = field(default=False)
+
+    def run(self, job: Job) -> Outcome:
+        """Run the job in a process of its own and return how it ended."""
+        self._let_go(job)
+        with tempfile.TemporaryFile() as output:
+            child = Child(job.command, job.arguments, self.queue.cwd, self.queue.rules.grace_s, output)
+            self._note(job, RunState.RUNNING, pid=child.pid)
+            try:
+                self._follow(child)
+            except BaseException:
+                child.kill()
+                child.finish()
+                raise
+            code = child.finish()
+            said = _tail(output)
+        outcome = self._outcome(job, code, said)
+        self._note(job, outcome.state, outcome.cause, outcome.message, pid=child.pid)
+        self._say(job, outcome, said)
+        return outcome
+
+    def _let_go(self, job: Job) -> None:
+        """Wait until a former process of a resumed run has stopped; one that lost its watcher takes a moment."""
+        until = time.monotonic() + self.queue.rules.grace_s
+        while job.attempt > 1 and inspect(Path(job.out_dir)).alive and time.monotonic() < until:
+            time.sleep(_LOOK_S)
+
+    def _follow(self, child: Child) -> None:
+        """Wait for the end; ask once, then wait for the time of grace, then kill."""
+        rules, begun = self.queue.rules, time.monotonic()
+        asked: float | None = None
+        while not child.ended():
+            now = time.monotonic()
+            if asked is None:
+                self._why = self._reason(now - begun)
+                if self._why:
+                    asked = now
+                    child.ask()
+            elif now - asked > rules.grace_s and not self._killed:
+                self._killed = True
+                child.kill()
+            time.sleep(_LOOK_S)
+
+    def _reason(self, ran_s: float) -> str:
+        if 0 < self.queue.rules.max_run_s < ran_s:
+            return f"it ran longer than sweep.max_run_s={self.queue.rules.max_run_s:g}"
+        if self.interrupted.is_set():
+            return "its launcher was told to stop"
+        if is_gone(self.queue.sweeper):
+            return "the sweep's process is gone"
+        return self.queue.stopped()
+
+    def _outcome(self, job: Job, code: int, said: str) -> Outcome:
+        view = view_run(Path(job.out_dir))
+        if code == ExitCode.DONE:
+            return Outcome(job.number, RunState.DONE, code=code, score=_score(view))
+        if code == ExitCode.STOPPED:
+            cause = view.stop_cause or StopCause.INTERRUPTED.value
+            return Outcome(job.number, RunState.STOPPED, cause, self._why or view.stop_message or said, code)
+        if self._why and (self._killed or code == -signal.SIGTERM):
+            return self._ended(job, code)
+        if code < 0:
+            name = signal.Signals(-code).name
+            hint = " (the memory killer does that, or a person)" if -code == signal.SIGKILL else ""
+            return Outcome(job.number, RunState.FAILED, name, f"killed by {name}{hint}", code)
+        state = RunState.REFUSED if code == ExitCode.REFUSED else RunState.FAILED
+        cause = _CAUSES.get(ExitCode(code), "") if code in set(ExitCode) else f"exit {code}"
+        return Outcome(job.number, state, cause, _last_line(said) or view.stop_message or f"exit code {code}", code)
+
+    def _ended(self, job: Job, code: int) -> Outcome:
+        """Describe a run that was ended before it could save its state itself; its files are whole all the same."""
+        if self.queue.rules.max_run_s and "sweep.max_run_s" in self._why:
+            return Outcome(job.number, RunState.FAILED, "time_limit", f"{self._why} and did not stop when asked", code)
+        return Outcome(job.number, RunState.STOPPED, StopCause.INTERRUPTED.value, self._why, code)
+
+    def _note(self, job: Job, state: RunState, cause: str = "", message: str = "", pid: int | None = None) -> None:
+        self.ledger.write(
+            job.run_id,
+            state,
+            benchmark=job.benchmark,
+            out_dir=job.out_dir,
+            attempt=job.attempt,
+            cause=cause,
+            message=message,
+            pid=pid,
+        )
+
+    def _say(self, job: Job, outcome: Outcome, said: str) -> None:
+        if outcome.state is RunState.DONE:
+            sys.stderr.write(f"reflact: {job.run_id}: done\n")
+        else:
+            cause = f" ({outcome.cause})" if outcome.cause else ""
+            sys.stderr.write(f"reflact: {job.run_id}: {outcome.state.value}{cause}: {outcome.message}\n")
+        if outcome.code == ExitCode.BUG and said:
+            sys.stderr.write(said.rstrip("\n") + "\n")
+        sys.stderr.flush()
+
+
+def _tail(output: IO[bytes]) -> str:
+    size = output.seek(0, 2)
+    output.seek(max(0, size - _TAIL))
+    return output.read().decode("utf-8", "replace")
+
+
+def _last_line(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ""
+
+
+def _score(view: RunView) -> float | None:
+    summary = view.summary or {}
+    best = summary.get("best") or {"selection": summary.get("scores")}
+    hard = (best.get("selection") or {}).get("hard")
+    return float(hard) if isinstance(hard, int | float) else None
