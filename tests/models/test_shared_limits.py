@@ -14,6 +14,7 @@ import pytest
 from reflact.config.operation import LimitsConfig
 from reflact.core.errors import ConfigError
 from reflact.core.events import Event, Warned
+from reflact.models.limit_board import Member
 from reflact.models.limit_folder import shared_folder
 from reflact.models.limit_making import folder_name, limits_shown, make_limiter
 from reflact.models.limit_store import FileStore, MemoryStore
@@ -249,6 +250,25 @@ def test_who_is_dead_is_seen_to_be_dead_though_a_forked_child_lives_on(tmp_path:
     assert not ours.is_there(ghost.name)
     os.close(held)
     ours.close(remove=True)
+
+
+def test_a_dead_member_is_removed_with_what_it_left(tmp_path: Path) -> None:
+    async def main() -> None:
+        (tmp_path / "k").mkdir(mode=0o700)
+        limiter = _limiter(lambda: FileStore(tmp_path / "k"), max_concurrent_requests=1)
+        await _pass(limiter)
+        other = FileStore(tmp_path / "k")
+        board = other.enter()
+        assert board is not None
+        board.members["999999-1-2-dead"] = Member(1, in_flight=1)
+        other.leave(board)
+        os.mkfifo(tmp_path / "k" / "999999-1-2-dead")
+        assert await _pass(limiter) < 5
+        assert not (tmp_path / "k" / "999999-1-2-dead").exists()
+        other.close(remove=False)
+        await limiter.aclose()
+
+    asyncio.run(main())
 
 
 def test_the_folder_is_private_or_refused(tmp_path: Path) -> None:

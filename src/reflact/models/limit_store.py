@@ -54,6 +54,10 @@ class Store(Protocol):
         """Whether a member is alive."""
         ...
 
+    def bury(self, name: str) -> None:
+        """Remove what a dead member left."""
+        ...
+
     def close(self, remove: bool) -> None:
         """Give up membership; `remove` the files too, inside a change."""
         ...
@@ -81,6 +85,9 @@ class MemoryStore:
     def is_there(self, name: str) -> bool:
         """See `Store.is_there`."""
         return True
+
+    def bury(self, name: str) -> None:
+        """See `Store.bury`."""
 
     def close(self, remove: bool) -> None:
         """See `Store.close`."""
@@ -156,6 +163,10 @@ class FileStore:
             return error.errno not in (errno.ENXIO, errno.ENOENT)
         # A child that was forked and lives on keeps the pipe of its parent open.
         return is_gone(self._process(name)) is not True
+
+    def bury(self, name: str) -> None:
+        """See `Store.bury`."""
+        (self._folder / name).unlink(missing_ok=True)
 
     def close(self, remove: bool) -> None:
         """See `Store.close`."""

@@ -230,6 +230,7 @@ class SharedLimiter:
         board.swept = now
         for name in [name for name in board.members if name != store.name and not store.is_there(name)]:
             del board.members[name]
+            store.bury(name)
 
     def _start(self, number: int, now: float) -> None:
         for _ in range(number):
