@@ -176,15 +176,16 @@ def _same(rule: Rule, case: Case) -> Iterator[str]:
 
 
 def _config(rule: Rule, case: Case) -> Iterator[str]:
-    """Take `told_elsewhere`: keys that other rules look at."""
+    """Take `told_elsewhere`, keys that other rules look at, and `no_evaluation`, how keys begin that only train."""
     if case.reference is None:
         return
+    training_only = tuple(rule.takes.get("no_evaluation", ())) if case.run.evaluation else ()
     left_out = {*case.swept, *rule.takes.get("told_elsewhere", ()), SEED, "skill", "split"}
     here, there = _identity(case.run.record), _identity(case.reference.record)
     for key, before, now in difference(there, here):
         # A declared compatible release may know keys that the other one does not.
         unknown = "code_version" in case.ignored and (key in here) != (key in there)
-        if key not in left_out and not unknown:
+        if key not in left_out and not unknown and not key.startswith(training_only):
             yield f"{key}: {shown(before)} in {case.reference.run_id}, {shown(now)} here"
 
 

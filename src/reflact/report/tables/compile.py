@@ -95,10 +95,11 @@ def _notes(desk: Desk, test_max: bool) -> Iterator[str]:
     if test_max:
         yield "The highest test score was chosen on the test split itself. It is no result to report."
     strays = [f"{run.place} ({run.state_text})" for run in desk.study.strays]
+    strays += [f"{plan.run_id} (planned)" for plan in desk.layout.unplaced]
     if strays:
         yield f"Runs that are no point of the study: {', '.join(strays)}."
-    for line in spent_note([run for run in (*desk.study.runs, *desk.study.strays) if run.complete]):
-        yield line.replace("in the table", "that is complete, whether in a table or not")
+    complete = [run for run in (*desk.study.runs, *desk.study.strays) if run.complete]
+    yield from spent_note(complete, "below the roots, in tables or not")
 
 
 def files_of(tables: Tables) -> dict[str, str]:

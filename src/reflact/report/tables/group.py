@@ -23,6 +23,7 @@ COLUMNS = (
     "wall time", "run",
 )  # fmt: skip
 HIGHEST = "HIGHEST TEST SCORE (chosen on test)"
+_UNREAL = ("simulated: ", "sample: ")
 _SIDES = tuple((side, part) for side in ("baseline", "best") for part in ("selection", "test"))
 
 
@@ -38,10 +39,9 @@ def group_grid(group: str, layout: Layout, judge: Judge, axes: Axes, *, test_max
     """
     rows = corrected(layout.rows(group))
     left_out = list(left_out_runs(group, layout, judge))
-    shown = [*(run for row in rows for run in row.runs), *(run for run, _ in left_out)]
     return Grid(
         name=group.lower(),
-        title=f"{group}{marks(shown)}",
+        title=f"{group}{marks([run for row in rows for run in row.runs], left_out)}",
         intro=tuple(axis.doc for axis in axes.axes if axis.group in group.split("+")),
         columns=(*COLUMNS, HIGHEST) if test_max else COLUMNS,
         rows=tuple(tuple(_texts(row, test_max)) for row in rows),
@@ -84,20 +84,17 @@ def left_out_runs(group: str, layout: Layout, judge: Judge) -> Iterator[tuple[Ru
                 yield run, verdict.reasons
 
 
-def marks(runs: Sequence[Run]) -> str:
-    """Return what a title must say of its runs: that they are simulated, or made samples."""
-    complete = [run for run in runs if run.complete]
-    if not complete or not all(run.simulated or run.sample for run in complete):
+def marks(shown: Sequence[Run], left_out: Sequence[tuple[Run, Sequence[str]]]) -> str:
+    """Return what a title must say: that all runs of the table are simulated, or made samples.
+
+    What was left out because real runs stand in the table does not decide what the table is.
+    """
+    rest = [run for run, reasons in left_out if not any(reason.startswith(_UNREAL) for reason in reasons)]
+    runs = [*shown, *rest]
+    if not runs or not all(run.simulated or run.sample for run in runs):
         return ""
-    kinds = [
-        name
-        for name, holds in (
-            ("SIMULATED", any(run.simulated for run in complete)),
-            ("SAMPLE", any(run.sample for run in complete)),
-        )
-        if holds
-    ]
-    return f" ({', '.join(kinds)})"
+    kinds = (("SIMULATED", any(run.simulated for run in runs)), ("SAMPLE", any(run.sample for run in runs)))
+    return f" ({', '.join(name for name, holds in kinds if holds)})"
 
 
 def state_text(row: Row) -> str:
@@ -146,7 +143,7 @@ def _notes(rows: Sequence[Row], judge: Judge, axes: Axes) -> Iterator[str]:
     yield from spent_note([run for row in rows if row.fill != ALIASED for run in row.runs])
 
 
-def spent_note(runs: Sequence[Run]) -> Iterator[str]:
+def spent_note(runs: Sequence[Run], where: str = "in the table") -> Iterator[str]:
     """Yield what runs spent together; work that one did and others reused is in it once."""
     spent = [spending(run) for run in dict.fromkeys(runs)]
     if not spent:
@@ -157,7 +154,7 @@ def spent_note(runs: Sequence[Run]) -> Iterator[str]:
     price = cells.cost(sum(costs)) if costs else "no cost known"
     without = f" (of {plural(len(costs), 'run')}; the price of {unknown} is not known)" if costs and unknown else ""
     yield (
-        f"Spent by {plural(len(spent), 'run')} in the table, shared work once: {cells.tokens(tokens, 0)} tokens, "
+        f"Spent by {plural(len(spent), 'run')} {where}, shared work once: {cells.tokens(tokens, 0)} tokens, "
         f"{price}{without}."
     )
 

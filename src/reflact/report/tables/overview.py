@@ -29,7 +29,7 @@ _SKILLS = {DEFAULT: ("initial", "best"), BEST_SETTING: ("initial", "best"), BEST
 _HASH = 12
 
 Initial = Mapping[str, Mapping[str, float]]
-"""The initial skill's test scores by item, by harness."""
+"""The initial skill's test scores by item, by agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,17 @@ class Line:
         return self.row.runs[0] if self.row.runs else None
 
     @property
+    def agent(self) -> str:
+        """The agent that the study compares (`codex`), `""` for the student that is asked directly."""
+        return self.row.point.value if self.row.point.group in (BEST_SETTING, BEST_SKILL) else ""
+
+    @property
     def harness(self) -> str:
         """How the student did the tasks."""
-        if self.run is not None:
-            return self.run.summary.text("harness")
-        return self.row.point.value if self.row.point.group in (BEST_SETTING, BEST_SKILL) else ""
+        if self.run is None:
+            return self.agent
+        harness = self.run.summary.text("harness")
+        return f"{self.agent} ({harness})" if self.agent and self.run.simulated else harness
 
     @property
     def test(self) -> Estimate | None:
@@ -80,7 +86,7 @@ def main_grid(layout: Layout, judge: Judge) -> Grid | None:
     runs = [run for line in lines for run in line.row.runs]
     return Grid(
         name=NAME,
-        title=f"Main results{marks([*runs, *(run for run, _ in left_out)])}",
+        title=f"Main results{marks(runs, left_out)}",
         intro=("Scores on the test split. The best skill was chosen on the selection split.",),
         columns=COLUMNS,
         rows=tuple(tuple(_texts(line)) for line in lines),
@@ -99,7 +105,7 @@ def _benchmark(benchmark: str, layout: Layout) -> list[Line]:
         if point.benchmark == benchmark
         for line in _lines(layout.row(point, filled_by))
     ]
-    initial = {line.harness: line.items for line in reversed(lines) if line.skill == "initial" and line.run is not None}
+    initial = {line.agent: line.items for line in reversed(lines) if line.skill == "initial" and line.run is not None}
     return [_compared(line, initial) for line in lines]
 
 
@@ -112,12 +118,12 @@ def _lines(row: Row) -> Iterator[Line]:
 
 
 def _compared(line: Line, initial: Initial) -> Line:
-    if line.run is None or line.skill == "initial" or line.harness not in initial:
+    if line.run is None or line.skill == "initial" or line.agent not in initial:
         return line
     if line.skill == "best" and line.row.measures is not None:
         # The same comparison as in the group's table, so the same interval.
         return replace(line, change=line.row.measures.gain)
-    return replace(line, change=change(*shared(initial[line.harness], line.items)))
+    return replace(line, change=change(*shared(initial[line.agent], line.items)))
 
 
 def _corrected(lines: Sequence[Line]) -> list[Line]:

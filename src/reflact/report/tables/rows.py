@@ -55,10 +55,15 @@ class Layout:
         self._judge = judge
         self._axes = axes
         self._planned: dict[Point, Planned] = {}
+        # Points of plans that are in no table and have no run that would be told of.
+        self.unplaced: list[Planned] = []
+        begun = {run.run_id for run in (*study.runs, *study.strays)}
         for plan in study.planned:
             point = point_of_id(plan.run_id, plan.benchmark, axes)
             if point is not None:
                 self._planned.setdefault(point, plan)
+            elif plan.run_id not in begun:
+                self.unplaced.append(plan)
         self._points = {run.point for run in study.runs if run.point} | {*self._planned, *self._imports}
 
     @property

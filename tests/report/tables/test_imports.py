@@ -1,0 +1,67 @@
+"""Older results fill cells that no run fills, and are marked."""
+
+import pytest
+
+from reflact.core.errors import DataError
+from reflact.report.tables.imported import read_imports
+from tests.report.tables.made import LR8, Made
+from tests.report.tables.reading import grids, row, text
+
+HEAD = "group,benchmark,value,baseline_test,best_test,n_test,source\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Write a CSV file and return the LR table with it."""
+    root = tmp_path / "runs"
+    Made(root).write()
+    Made(root, "LR-docvqa-8", sets=LR8).write()
+
+    def compiled(content):
+        path = tmp_path / "old.csv"
+        path.write_text(content)
+        return grids(root, imports=path)["lr"]
+
+    return compiled
+
+
+def test_an_imported_result_is_marked_and_has_no_interval_that_nobody_measured(table):
+    grid = table(HEAD + "LR,docvqa,2,0.30,0.40,100,notebook of May\n")
+    assert text(grid, "2", "state") == "imported"
+    assert text(grid, "2", "best test") == "0.400 [0.309, 0.498] n=100"
+    assert text(grid, "2", "best - baseline on test") == "+0.100"
+    assert row(grid, "2")["fill"] == "imported"
+    assert "docvqa 2: notebook of May" in grid.notes
+
+
+def test_a_run_wins_over_an_import(table):
+    grid = table(HEAD + "LR,docvqa,8,0.30,0.99,100,x\n")
+    assert row(grid, "8")["best_test"] == 0.9 and row(grid, "8")["fill"] == "measured"
+
+
+def test_columns_may_be_missing_and_in_any_order(tmp_path):
+    path = tmp_path / "old.csv"
+    path.write_bytes('\ufeffvalue, group,benchmark,best_test\r\n"2",LR,docvqa,\r\n'.encode())
+    (entry,) = read_imports(path)
+    assert entry.point.value == "2" and entry.measures.scores == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (HEAD.replace("best_test", "best_tset"), r"best_tset.*did you mean best_test"),
+        ("group,benchmark\n", "column 'value' is missing"),
+        (HEAD + "LR,docvqa,,0.3,0.4,1,\n", "line 2: value is empty"),
+        (HEAD + "LR,docvqa,2,30,0.4,1,\n", "line 2: baseline_test=30: scores are means"),
+        (HEAD + "LR,docvqa,2,0.3,much,1,\n", "best_test='much' is no number"),
+        (HEAD + "LR,docvqa,2,0.3,0.4,1.5,\n", "n_test=1.5"),
+        (HEAD + "LR,docvqa,2,nan,0.4,1,\n", "baseline_test=nan"),
+        (HEAD + "LR,docvqa,2,0.3,0.4,1,x\n" * 2, "line 3: .*twice"),
+        (HEAD + "LR,docvqa,2,0.3,0.4,1,x,more\n", "more values than columns"),
+    ],
+)
+def test_what_makes_no_sense_is_named_with_its_place(tmp_path, content, message):
+    path = tmp_path / "old.csv"
+    path.write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_imports(path)
