@@ -238,6 +238,7 @@ def test_one_skill_on_one_part(tmp_path: Path, skill: str) -> None:
     assert summary.data["scores"]["n"] == 32
     assert len(summary.data["scores"]["ci95"]) == 2
     assert summary.data["skill"]["name"] == skill
+    assert sum(summary.data["rows"]["selection"].values()) == 32
     assert (summary.data["skill"]["skill_chars"] == 0) == (skill == "none")
     config.run.resume = True
     assert evaluate(config).to_json() == summary.to_json()

@@ -97,17 +97,20 @@ def test_silence_is_not_waited_for_six_times() -> None:
     asyncio.run(main())
 
 
-def test_a_rate_limit_is_given_more_than_a_minute() -> None:
+@pytest.mark.parametrize(("answered_before", "least", "most"), [(False, 90, 120), (True, 600, 700)])
+def test_a_rate_limit_is_given_more_than_a_minute(answered_before: bool, least: float, most: float) -> None:
     async def main() -> None:
         time = Time()
         subject = breaker(time)
+        if answered_before:
+            subject.answered(False)
         await broken(subject)
         with pytest.raises(Stopped) as stop:
             while True:
                 await subject.admit()
                 subject.failed(CallError(Failure.RATE_LIMIT, "429", status=429, retry_after_s=5.0), True, False)
         assert stop.value.cause is StopCause.RATE_LIMIT
-        assert time.now >= 65
+        assert least <= time.now <= most
 
     asyncio.run(main())
 

@@ -69,7 +69,7 @@ async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
         evaluation = await evaluator.evaluate(plan)
         desk.syncer.flush()
         session = session_of(read_events(desk.layout.events)[0], time.time(), record["code_version"])
-        counts = tally(desk.layout.root)
+        counts = tally(desk.layout.root, _PHASES[part])
         summary = Summary(
             {
                 "schema_version": SCHEMA_VERSION,

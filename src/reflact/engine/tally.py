@@ -33,8 +33,13 @@ class Tally:
     marks: dict[str, int]
 
 
-def tally(root: Path) -> Tally:
-    """Count the rows of all evaluation folders below a run directory."""
+def tally(root: Path, only: Phase | None = None) -> Tally:
+    """Count the rows of all evaluation folders below a run directory.
+
+    Args:
+        root: The run directory.
+        only: What all of its rows are for, where the folders do not say it (the evaluation of one skill).
+    """
     zeros = {phase.value: 0 for phase in Phase}
     counts = Tally(
         {phase.value: {status.value: 0 for status in RowStatus} for phase in Phase},
@@ -48,7 +53,7 @@ def tally(root: Path) -> Tally:
         folder = path.parent.relative_to(root)
         if folder.parts[0] == "speculation":
             continue  # nothing rests on these rows
-        phase = phase_of(folder).value
+        phase = (only or phase_of(folder)).value
         for row in _last_rows(path):
             counts.rows[phase][row["status"]] += 1
             counts.truncated[phase] += bool(row["truncated"])

@@ -19,6 +19,9 @@ from reflact.models.backoff import RetryPolicy
 from reflact.models.protocol import CallError, Failure
 
 _FEWEST = 12
+_FEWEST_AT_FIRST = 4
+_PATIENCE_AT_FIRST_S = 90.0
+"""How long a service that has never answered this process may say 429: a minute's window is over by then."""
 
 
 class Breaker:
@@ -41,7 +44,7 @@ class Breaker:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._who = who
-        self._threshold = max(_FEWEST, slots)
+        self._slots = slots
         self._policy = policy
         self._clock = clock
         self._sleep = sleep
@@ -107,7 +110,7 @@ class Breaker:
             self._probes += 1
             self._next_at = now + self._pause_s(error)
             self._give_up(error, now)
-        elif self._opened_at is None and self._streak >= self._threshold:
+        elif self._opened_at is None and self._streak >= max(_FEWEST if self._alive else _FEWEST_AT_FIRST, self._slots):
             self._opened_at, self._probes = now, 0
             self._next_at = now + self._pause_s(error)
         self.abandoned(probe)
@@ -121,7 +124,8 @@ class Breaker:
         assert self._opened_at is not None or self._probes >= 1
         since = now - (self._opened_at if self._opened_at is not None else now)
         limited = error.failure is Failure.RATE_LIMIT
-        if not self._policy.spent(error.failure, self._probes, since):
+        hopeless = limited and not self._alive and since >= _PATIENCE_AT_FIRST_S
+        if not (hopeless or self._policy.spent(error.failure, self._probes, since)):
             return
         advice = (
             "Lower env.workers, set limits.requests_per_minute, or wait" if limited else "Check the service"
