@@ -151,6 +151,21 @@ def test_an_experiment_that_differs_elsewhere_is_no_repeat(root):
     assert row(grids(root)["lr"], "8")["runs"] == 1
 
 
+def test_a_sweep_over_seeds_alone_is_a_default_with_its_spread(tmp_path):
+    for seed, best in ((1, BETTER), (2, WORSE), (3, BETTER)):
+        Made(tmp_path, f"docvqa-train.seed={seed}", best=best, seed=seed, sets={"train.num_epochs": 1}).write()
+    raw = row(grids(tmp_path)["default"], "5.5")
+    assert (raw["runs"], raw["seeds"]) == (3, "1 2 3")
+    assert raw["best_test"] == pytest.approx((0.9 + 0.5 + 0.9) / 3)
+
+
+def test_repeats_without_a_default_are_all_shown_below(tmp_path):
+    for seed in (1, 2):
+        Made(tmp_path, f"docvqa-lr8-{seed}", sets=lr(8), seed=seed).write()
+    grid = grids(tmp_path)["lr"]
+    assert len(grid.invalid) == 2 and row(grid, "8")["best_test"] is None
+
+
 def test_the_highest_test_score_is_shown_only_when_asked_for_and_labelled(root):
     assert not any("HIGHEST" in column for column in grids(root)["lr"].columns)
     grid = grids(root, test_max=True)["lr"]

@@ -182,22 +182,31 @@ def _placed(runs: Sequence[Run], planned: Mapping[str, str], axes: Axes) -> list
         named = point_of_id(run.run_id, run.benchmark or planned.get(run.run_id, ""), axes)
         meant, rest = _meant(run, axes)
         found.append((run, named, meant, rest))
-    bases: dict[str, set[Rest]] = defaultdict(set)
-    guessed: dict[str, set[Rest]] = defaultdict(set)
-    for run, named, meant, rest in found:
-        if run.evaluation:
-            continue
-        if named is not None and named.group == DEFAULT:
-            bases[named.benchmark].add(rest)
-        elif named is None and meant is not None and meant.group == DEFAULT:
-            guessed[meant.benchmark].add(rest)
-    for benchmark, rests in guessed.items():
-        if benchmark not in bases and len(rests) == 1:
-            bases[benchmark] = rests
+    bases = _bases([(named, meant, rest) for run, named, meant, rest in found if not run.evaluation])
     return [
-        replace(run, point=named or (meant if meant and (run.evaluation or rest in bases[meant.benchmark]) else None))
+        replace(
+            run,
+            point=named or (meant if meant and (run.evaluation or rest in bases.get(meant.benchmark, ())) else None),
+        )
         for run, named, meant, rest in found
     ]
+
+
+def _bases(found: Sequence[tuple[Point | None, Point | None, Rest]]) -> dict[str, set[Rest]]:
+    """Return what a study sets beside the axes, by benchmark.
+
+    It is what its DEFAULT runs set, by name, else by configuration; without one, what all runs have in common.
+    """
+    named: dict[str, set[Rest]] = defaultdict(set)
+    guessed: dict[str, set[Rest]] = defaultdict(set)
+    common: dict[str, set[Rest]] = defaultdict(set)
+    for name, meant, rest in found:
+        if name is not None and name.group == DEFAULT:
+            named[name.benchmark].add(rest)
+        elif name is None and meant is not None:
+            (guessed if meant.group == DEFAULT else common)[meant.benchmark].add(rest)
+    certain = {**common, **guessed}
+    return {**{benchmark: rests for benchmark, rests in certain.items() if len(rests) == 1}, **named}
 
 
 def _meant(run: Run, axes: Axes) -> tuple[Point | None, Rest]:
