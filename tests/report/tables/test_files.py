@@ -107,12 +107,11 @@ def test_shared_work_is_in_the_total_once_and_in_each_row_as_a_whole(tmp_path):
     usage = {"calls": 1, "prompt_tokens": 400, "cached_tokens": 0, "completion_tokens": 100}
     run.summary["usage_reused"] = {"student": {"baseline": {"test": usage}}}
     run.record["config"]["pricing"]["models"] = {"gpt-5.5": {"prompt": 1000.0, "completion": 1000.0}}
-    run.summary["waited_s"] = 600
     run.write()
     made = files(tmp_path)
     (raw,) = csv.DictReader(io.StringIO(made["lr.csv"]))
     assert (raw["tokens"], raw["tokens_reused"], raw["cost_usd"], raw["wall_time_s"]) == (
-        "1500.0", "500.0", "2.0", "3000.0",
+        "1500.0", "500.0", "2.0", "3600.0",
     )  # fmt: skip
     assert "1.5k (500 reused)" in made["lr.md"]
     assert "Spent by 2 runs below the roots, in tables or not, shared work once: 2k tokens, $3.00." in made["tables.md"]

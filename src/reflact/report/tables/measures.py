@@ -82,7 +82,7 @@ def measure(runs: Sequence[Run], references: Sequence[Run]) -> Measures:
         tokens_reused=_mean([one.tokens_reused for one in spent]) or 0.0,
         cost_usd=_mean([one.cost_usd for one in spent]),
         cost_reused=_mean([one.cost_reused for one in spent]),
-        wall_s=_mean([wall(run) for run in runs]),
+        wall_s=_mean([run.summary.number("wall_time_s") for run in runs]),
         highest_test=max((score for run in runs for score in _tests(run)), default=None),
         seeds=tuple(sorted({run.seed for run in runs if run.seed is not None})),
     )
@@ -169,9 +169,6 @@ def _price_of_reused(run: Run, reused: Sequence[tuple[str, Usage]]) -> float | N
     """Return what copied rows cost their maker, at the prices of the run that copied them."""
     if not reused:
         return 0.0
-    told = run.summary.number("cost_reused_usd")
-    if told is not None:
-        return told
     entries = run.record.get("config", "pricing", "models")
     prices = read_prices(entries if isinstance(entries, Mapping) else {})
     total = 0.0
@@ -195,13 +192,6 @@ def _leaves(role: str, value: Any) -> list[tuple[str, Usage]]:
 
 
 _ROLES = frozenset({"student", "teacher"})
-
-
-def wall(run: Run) -> float | None:
-    """Return the seconds that a run worked; what it waited for another run's evaluation is no work."""
-    seconds = run.summary.number("wall_time_s")
-    waited = run.summary.number("waited_s")
-    return seconds if seconds is None or waited is None else max(0.0, seconds - waited)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
