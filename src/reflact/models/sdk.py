@@ -15,6 +15,7 @@ import openai
 
 from reflact.models.endpoints import Endpoint
 from reflact.models.protocol import CallError, Failure
+from reflact.models.turnstile import Turnstile
 
 TokenProvider = Callable[[], Awaitable[str]]
 _CONNECT_S = 15.0  # a host that takes no connection in this time will not answer at all
@@ -44,6 +45,7 @@ class SdkTransport:
 
     def __init__(self, endpoint: Endpoint, token: TokenProvider | None) -> None:
         self._client = _client(endpoint, token)
+        self._turnstile = Turnstile()
 
     async def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Answer:
         """Send one request.
@@ -61,6 +63,7 @@ class SdkTransport:
                     path, cast_to=cast(Any, object), body=body, options={"headers": _RAW, "timeout": timeout}
                 ),
             )
+            await self._turnstile.enter()
             return Answer(raw.status_code, raw.headers, raw.content)
         except openai.APIStatusError as error:
             response = error.response
