@@ -113,7 +113,7 @@ def test_failed_infrastructure_is_no_score_and_resume_pays_only_for_what_failed(
     assert failed
     assert all(row["hard"] is None for row in rows if row["status"] == "error")
     broken["on"] = False
-    summary, log = study.train(answer, "run.resume=true", "limits.max_attempts=2")
+    summary, _ = study.train(answer, "run.resume=true", "limits.max_attempts=2")
     assert summary is not None
     assert summary.data["baseline"]["selection"]["scored"] == 32
     again = [json.loads(line) for line in (study.root / "baseline/selection/results.jsonl").read_text().splitlines()]

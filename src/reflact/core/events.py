@@ -95,9 +95,25 @@ class PhaseEnded(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineShared(Event):
+    """The rows of phase `name` come from another run of the sweep.
+
+    `state` is `waiting` when the wait for run `source` begins, `copied` when its rows are there, `made` when this run
+    makes them itself after all; `waited_s` are the seconds in which it did nothing else.
+    """
+
+    kind: ClassVar[str] = "baseline_shared"
+    name: str
+    state: str
+    source: str
+    waited_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class CallFinished(Event):
-    """A model call got its answer. `usage` includes the failed attempts before it; the sum over all `call` and
-    `call_failed` events is the run's usage.
+    """A model call got its answer.
+
+    `usage` includes the failed attempts before it; the sum over all `call` and `call_failed` events is the run's.
     """
 
     kind: ClassVar[str] = "call"

@@ -97,7 +97,7 @@ def _small_selection(summary: SummaryView, _root: str) -> str:
 def _go_on(summary: SummaryView, _root: str) -> str:
     if summary.text("benchmark") != "orders":
         return ""
-    return "The same task with one field more: env.due=true. Your own model: harness=openai_chat model.student_base_url=..."
+    return "The same task with one field more: env.due=true. Your own model: harness=openai_chat, see docs/models.md."
 
 
 def _read_on(_summary: SummaryView, root: str) -> str:
