@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reflact.core.names import Part, Phase, Stage
 from reflact.engine.evaluation import Evaluation, Plan
+from reflact.engine.reuse import evaluate_initial
 from reflact.engine.state import TrainingState
 from reflact.engine.workbench import Workbench
 from reflact.models.slots import BACKGROUND
@@ -41,6 +42,7 @@ class BackgroundTest:
         self._bench = bench
         self._group = group
         self._task: asyncio.Task[Evaluation] | None = None
+        self._awaited = False
 
     def teacher_works(self) -> None:
         """A teacher reply was accepted: start, if it is wanted and there is budget."""
@@ -52,15 +54,16 @@ class BackgroundTest:
 
     async def result(self) -> Evaluation:
         """Return the evaluation, with all slots free for it."""
+        self._awaited = True
         if self._task is None:
             return await self._run(0)
         self._bench.forecast.student_free()
         return await self._task
 
     async def _run(self, priority: int) -> Evaluation:
-        return await self._bench.evaluator.evaluate(
-            _plan(self._bench, self._bench.initial_skill, self._bench.layout.baseline("test"), Stage.BASELINE, priority)
-        )
+        folder = self._bench.layout.baseline("test")
+        plan = _plan(self._bench, self._bench.initial_skill, folder, Stage.BASELINE, priority)
+        return await evaluate_initial(self._bench, plan, lambda: self._awaited)
 
 
 async def final_tests(bench: Workbench, state: TrainingState, background: BackgroundTest) -> Tests:

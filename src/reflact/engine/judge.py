@@ -9,6 +9,7 @@ from typing import Any
 from reflact.core.names import Action, Part, Phase, Stage
 from reflact.engine.evaluation import Bound, Evaluation, Plan
 from reflact.engine.gate import Measured, PrefixBound
+from reflact.engine.reuse import evaluate_initial
 from reflact.engine.rows import RowStore
 from reflact.engine.scores import RowRef, Scores, SelectionScores, measured, scores_of
 from reflact.engine.state import Skill, TrainingState
@@ -56,7 +57,7 @@ class Judgement:
 async def measure_baseline(bench: Workbench) -> TrainingState:
     """Evaluate the initial skill on the selection split; it is current and best."""
     folder = bench.layout.baseline("selection")
-    evaluation = await bench.evaluator.evaluate(_plan(bench, bench.initial_skill, folder, Stage.BASELINE))
+    evaluation = await evaluate_initial(bench, _plan(bench, bench.initial_skill, folder, Stage.BASELINE))
     score = measured(evaluation.rows, bench.metric).score
     skill = Skill(bench.initial_skill, "initial", 0, score, folder.name)
     state = TrainingState(skill, skill, measured={bench.skill_key(skill.text): folder.name})

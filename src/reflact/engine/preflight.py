@@ -8,6 +8,7 @@ from reflact.config.schema import Config
 from reflact.core.names import Role
 from reflact.engine.method import require_method
 from reflact.engine.prepare import Prepared, prepare
+from reflact.engine.reuse import require_reuse
 from reflact.engine.run_record import read_record, require_same_run
 from reflact.harness.registry import agent_task, connect_student
 from reflact.models.agent_endpoints import AGENTS
@@ -31,6 +32,7 @@ def preflight(config: Config, root: Path, *, skill: str | None = None) -> Prepar
         Refused: The directory holds a run of another configuration or code version.
     """
     prepared = prepare(config, skill=skill)
+    require_reuse(config)
     require_models(config)
     if config.model.student_backend in AGENTS:
         agent_task(config, prepared.benchmark)

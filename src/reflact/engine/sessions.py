@@ -12,7 +12,8 @@ from reflact.engine.summary import Session
 def session_of(events: Sequence[Mapping[str, Any]], now: float, begun_with: str) -> Session:
     """Return start, end and working time of a run.
 
-    A process that was killed is counted to its last event.
+    A process that was killed is counted to its last event. The time in which a run only waited for another one's
+    evaluation is left out.
 
     Args:
         events: The run's events in order.
@@ -21,7 +22,7 @@ def session_of(events: Sequence[Mapping[str, Any]], now: float, begun_with: str)
     """
     started: float | None = None
     begun = last = now
-    worked = 0.0
+    worked = waited = 0.0
     for event in events:
         at = float(event["t"])
         if event["kind"] == "run_started":
@@ -31,8 +32,15 @@ def session_of(events: Sequence[Mapping[str, Any]], now: float, begun_with: str)
                 worked += max(0.0, last - begun)
             begun = at
         last = at
+        if event["kind"] == "baseline_shared":
+            waited += float(event["waited_s"])
     worked += max(0.0, now - begun)
-    return Session(_stamp(now if started is None else started), _stamp(now), worked, code_versions(begun_with, events))
+    return Session(
+        _stamp(now if started is None else started),
+        _stamp(now),
+        max(0.0, worked - waited),
+        code_versions(begun_with, events),
+    )
 
 
 def code_versions(begun: str, events: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from reflact.core.names import Part, StopReason
 from reflact.engine.final import Tests
 from reflact.engine.scores import RowRef, SelectionScores, item_means
+from reflact.engine.shared_rows import source_of, usage_of
 from reflact.engine.state import Skill, TrainingState
 from reflact.engine.stats import LEVEL, bootstrap_mean, mcnemar, mean
 from reflact.engine.tally import Tally
@@ -97,10 +98,10 @@ def make_summary(
             "rows": tally.rows,
             "rate_limits": {"count_429": usage.count_429, "wait_s": round(usage.wait_s, 1)},
             "usage": usage.to_json(),
-            "usage_reused": None,
+            "usage_reused": usage_of([bench.layout.baseline(part) for part in ("selection", "test")]),
             "tokens_total": usage.total.tokens,
             "cost_usd": usage.cost_usd,
-            "reused": {"baseline_selection": None, "baseline_test": None},
+            "reused": {f"baseline_{part}": _source(bench, part) for part in ("selection", "test")},
             "stop_reason": reason.value,
             "sample": bench.split.sample,
             "validity": judge_validity(bench.config, tally, session.code_versions),
@@ -116,6 +117,12 @@ def _split(bench: Workbench) -> dict[str, Any]:
         "selection": len(bench.items(Part.VAL)),
         "test": len(bench.items(Part.TEST)),
     }
+
+
+def _source(bench: Workbench, part: str) -> str | None:
+    """Return the id of the run whose rows a baseline evaluation consists of."""
+    source = source_of(bench.layout.baseline(part))
+    return None if source is None else str(source["run_id"])
 
 
 def _test(evaluation: Any) -> dict[str, Any] | None:

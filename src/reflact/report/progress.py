@@ -53,6 +53,7 @@ class RunProgress:
         warnings: The last warnings; `warned` counts all.
         stage: The teacher's stage that was last heard of since the last phase, with its calls.
         last_at: Time of the last event.
+        waits_for: The run whose evaluation of the initial skill this one waits for and does nothing else; `""` if none.
     """
 
     state: RunState = RunState.PLANNED
@@ -64,6 +65,7 @@ class RunProgress:
     parked: dict[str, PhaseProgress] = field(default_factory=dict)
     verdicts: Verdicts = field(default_factory=Verdicts)
     retries: RetryLog = field(default_factory=RetryLog)
+    waits_for: str = ""
     spending: Spending = field(default_factory=Spending)
     warnings: list[Note] = field(default_factory=list)
     warned: int = 0
@@ -87,11 +89,15 @@ class RunProgress:
         at = seconds(event.get("t"))
         if at is None:
             return
+        self.waits_for = ""  # whoever does something else as well does not wait
         handler = _HANDLERS.get(str(event.get("kind")))
         if handler is not None:
             with contextlib.suppress(TypeError, ValueError, AttributeError):
                 handler(self, at, event)
         self.last_at = at if self.last_at is None else max(self.last_at, at)
+
+    def _baseline_shared(self, at: float, event: Mapping[str, Any]) -> None:
+        self.waits_for = str(event["source"]) if event["state"] == "waiting" else ""
 
     def feed_all(self, events: Iterable[Mapping[str, Any]]) -> None:
         """Take events in order."""
@@ -324,6 +330,7 @@ _HANDLERS: dict[str, Callable[[RunProgress, float, Mapping[str, Any]], None]] = 
     "phase_started": RunProgress._phase_started,
     "row": RunProgress._row,
     "phase_ended": RunProgress._phase_ended,
+    "baseline_shared": RunProgress._baseline_shared,
     "call": RunProgress._call,
     "call_failed": RunProgress._call_failed,
     "retry": RunProgress._retry,

@@ -197,6 +197,9 @@ def _under_way(line: RunLine, run: RunProgress, now: float) -> RunLine:
     if alive:
         line.rows_per_minute, line.eta_s = run.rate.per_minute(now), run.eta_s(now)
         line.waiting = waiting_text(run, phase, now)
+        if run.waits_for:
+            line.state = RunState.WAITING.value
+            line.waiting = f"{run.waits_for} evaluates the initial skill"
     return line
 
 

@@ -38,6 +38,11 @@ class EvaluationFolder:
         """Scores and counts, written when the phase is complete."""
         return self.path / "summary.json"
 
+    @property
+    def source(self) -> Path:
+        """Where the rows were copied from, if another run made them."""
+        return self.path / "source.json"
+
 
 @dataclass(frozen=True, slots=True)
 class _Folder:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import IO
 
 from reflact.core.errors import ExitCode
+from reflact.core.events import BaselineShared
 from reflact.core.names import RunState, StopCause
 from reflact.rundir.claims import inspect
+from reflact.rundir.layout import RunLayout
 from reflact.rundir.owner import is_gone
 from reflact.rundir.view import RunView, view_run
 from reflact.sweep.ending import Child
@@ -21,6 +23,7 @@ from reflact.sweep.ledger import Ledger
 from reflact.sweep.queue import Job, LaunchQueue, Outcome
 
 _LOOK_S = 0.05
+_PROGRESS_S = 1.0
 _TAIL = 4000
 _CAUSES = {
     ExitCode.BUG: "bug",
@@ -53,13 +56,13 @@ class Watch:
             child = Child(job.command, job.arguments, self.queue.cwd, self.queue.rules.grace_s, output)
             self._note(job, RunState.RUNNING, pid=child.pid)
             try:
-                self._follow(child)
+                self._follow(job, child)
             except BaseException:
                 child.kill()
                 child.finish()
                 raise
             code = child.finish()
-            said = _tail(output)
+            said = _end(output)
         outcome = self._outcome(job, code, said)
         self._note(job, outcome.state, outcome.cause, outcome.message, pid=child.pid)
         self._say(job, outcome, said)
@@ -71,9 +74,10 @@ class Watch:
         while job.attempt > 1 and inspect(Path(job.out_dir)).alive and time.monotonic() < until:
             time.sleep(_LOOK_S)
 
-    def _follow(self, child: Child) -> None:
+    def _follow(self, job: Job, child: Child) -> None:
         """Wait for the end; ask once, then wait for the time of grace, then kill."""
         rules, begun = self.queue.rules, time.monotonic()
+        looked, state = begun, RunState.RUNNING
         asked: float | None = None
         while not child.ended():
             now = time.monotonic()
@@ -85,6 +89,10 @@ class Watch:
             elif now - asked > rules.grace_s and not self._killed:
                 self._killed = True
                 child.kill()
+            if now - looked > _PROGRESS_S:
+                looked, before, state = now, state, _state(job)
+                if state is not before:
+                    self._note(job, state, pid=child.pid)
             time.sleep(_LOOK_S)
 
     def _reason(self, ran_s: float) -> str:
@@ -142,7 +150,18 @@ class Watch:
         sys.stderr.flush()
 
 
-def _tail(output: IO[bytes]) -> str:
+def _state(job: Job) -> RunState:
+    """Return whether a run works or only waits for another one's evaluation: then that is its last event."""
+    try:
+        with RunLayout(Path(job.out_dir)).events.open("rb") as file:
+            last = _end(file).rstrip("\n").rpartition("\n")[2]
+    except FileNotFoundError:
+        return RunState.RUNNING
+    waits = f'"{BaselineShared.kind}"' in last and '"waiting"' in last
+    return RunState.WAITING if waits else RunState.RUNNING
+
+
+def _end(output: IO[bytes]) -> str:
     size = output.seek(0, 2)
     output.seek(max(0, size - _TAIL))
     return output.read().decode("utf-8", "replace")
