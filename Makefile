@@ -46,6 +46,12 @@ $(STAMPS)/alfworld: $(STAMPS)/dev
 	@$(PIP) $(ENGINE_NEEDS)
 	@touch $@
 
+# The programs of agents, some 320 MB.
+$(STAMPS)/agents: $(STAMPS)/dev
+	@echo "Installing the programs of agents into $(VENV) ..."
+	@$(PIP) --editable '.[agents]'
+	@touch $@
+
 setup: $(STAMPS)/dev
 
 setup-alfworld: $(STAMPS)/alfworld
@@ -53,7 +59,7 @@ setup-alfworld: $(STAMPS)/alfworld
 demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 
-test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/alfworld)
+test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/alfworld $(STAMPS)/agents)
 	@$(BIN)/python -m pytest -n 2 $(if $(CI),--gaps=fail) $(ARGS)
 
 lint: $(STAMPS)/dev

@@ -169,10 +169,12 @@ def test_a_probe_is_not_made_where_a_model_is_missing():
 
 
 def test_agents_need_their_program(monkeypatch, place):
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-nobody")
+    missing = f"model.codex_exec_path={place / 'nothing'}"
+    result = examine("harness=codex_exec", "model.teacher_backend=template", missing)
+    assert result.code == 2
+    assert "no such program" in result.said("failed", "student")
     monkeypatch.setenv("PATH", str(place))
-    result = examine("harness=codex_exec", "model.teacher_backend=template")
-    assert result.code == 69
-    assert "codex is not on PATH" in result.said("failed", "student")
     program = place / "codex"
     program.write_text("#!/bin/sh\necho codex-cli 9.9\n")
     program.chmod(0o755)

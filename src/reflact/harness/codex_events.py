@@ -16,6 +16,12 @@ _RETRY = re.compile(r"^\s*reconnecting", re.IGNORECASE)
 _STATUS = re.compile(r"(?:unexpected|last) status:?\s+(\d{3})")
 
 
+def status_in(message: str) -> int | None:
+    """Return the HTTP status that a message names, if it does."""
+    found = _STATUS.search(message)
+    return int(found[1]) if found else None
+
+
 @dataclass(slots=True)
 class CodexEvents:
     """Reads them: the last message counts, and only if the turn was completed."""
@@ -57,8 +63,7 @@ class CodexEvents:
     def _failed(self, message: str) -> None:
         self.report.completed = False
         self.report.failure = message or "an error without a message"
-        found = _STATUS.search(message)
-        self.report.status = int(found[1]) if found else None
+        self.report.status = status_in(message)
 
     def _item(self, item: Mapping[str, Any]) -> None:
         report, kind = self.report, item.get("type")

@@ -10,6 +10,7 @@ from reflact.confine import Confinement, ConfinementError, Job, Mount
 from reflact.core.errors import Unavailable
 from reflact.harness.agent import Assignment
 from reflact.harness.agent_cli import SCRATCH_BYTES, Access, Launch, agent_limits, image_files, task_text
+from reflact.harness.agent_report import Events
 from reflact.harness.codex_events import CodexEvents
 from reflact.harness.programs import Program
 from reflact.harness.workspace import Workspace, workspace
@@ -55,43 +56,51 @@ class Codex:
 
     def launch(self, place: Workspace, assignment: Assignment, access: Access) -> Launch:
         """Return `codex exec` with a configuration of its own."""
+        images = self._prepare(place, assignment)
+        # Images go first: their option takes all values up to the next option.
+        pictures = [part for image in images for part in ("--image", image)]
+        argv = (self._inside(place.confined), "exec", *pictures, *self._options(place, access), "-")
+        return Launch(argv, self._env(place, access), self._mounts(place.confined), task_text(assignment.prompt))
+
+    def events(self) -> Events:
+        """Return a fresh reader of its events."""
+        return CodexEvents()
+
+    def _prepare(self, place: Workspace, assignment: Assignment) -> list[str]:
+        """Write what Codex reads; returns the paths of the images as it knows them."""
         images = image_files(assignment.images)
         place.put(images)
         # A file of its own, since a skill may be longer than an argument may be.
         place.put_home("codex/config.toml", f"developer_instructions = {_toml(assignment.system)}\n")
-        # Images go first: their option takes all values up to the next option.
-        pictures = [part for name in images for part in ("--image", f"{place.work_inside}/{name}")]
-        argv = (self._inside(place.confined), "exec", *pictures, *self._options(place, access), "-")
-        return Launch(argv, self._env(place, access), self._mounts(place.confined), task_text(assignment.prompt))
-
-    def events(self) -> CodexEvents:
-        """Return a fresh reader of its events."""
-        return CodexEvents()
+        return [f"{place.work_inside}/{name}" for name in images]
 
     def _options(self, place: Workspace, access: Access) -> list[str]:
+        return [
+            *("--json", "--skip-git-repo-check", "-C", place.work_inside, "-m", self.model.student),
+            *("-s", self._sandbox, "--ephemeral", "--strict-config"),
+            *(part for setting in self._settings(access) for part in ("-c", setting)),
+        ]
+
+    def _settings(self, access: Access) -> list[str]:
         model = self.model
-        settings = {
+        texts = {
             "approval_policy": model.codex_exec_approval_policy,
             "model_reasoning_effort": model.codex_exec_reasoning_effort,
             "model_provider": "relay",
             "web_search": "disabled",
         }
-        switches = {
+        values = {
             "analytics.enabled": "false",
+            "features.plugins": "false",
             "project_doc_max_bytes": "0",
             "sandbox_workspace_write.exclude_slash_tmp": "true",
             "sandbox_workspace_write.exclude_tmpdir_env_var": "true",
             "shell_environment_policy.ignore_default_excludes": "false",
             "model_providers.relay": _provider(access),
         }
-        pairs = [
-            *(f"{key}={_toml(value)}" for key, value in settings.items()),
-            *(f"{k}={v}" for k, v in switches.items()),
-        ]
         return [
-            *("--json", "--skip-git-repo-check", "-C", place.work_inside, "-m", model.student, "-s", self._sandbox),
-            *("--ephemeral", "--strict-config", "--disable", "plugins"),
-            *(part for pair in pairs for part in ("-c", pair)),
+            *(f"{key}={_toml(text)}" for key, text in texts.items()),
+            *(f"{key}={value}" for key, value in values.items()),
         ]
 
     def _env(self, place: Workspace, access: Access) -> dict[str, str]:

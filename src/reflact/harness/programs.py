@@ -50,6 +50,12 @@ def find_claude(config: Config) -> Program:
     return Program(_find("claude", config.model.claude_code_exec_path, key, _bundled_claude))
 
 
+def comes_with_sdk(program: Program) -> bool:
+    """Whether this is the CLI that is installed with Codex's Python SDK."""
+    own = _bundled_codex()
+    return own is not None and own.resolve() == program.path
+
+
 def version_of(program: Program) -> str:
     """Return what the program says is its version.
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 
 from reflact.config.schema import Config
-from reflact.core.errors import ExitCode, ReflactError
+from reflact.core.errors import ExitCode
 from reflact.core.names import Role
+from reflact.harness.registry import connect_student
+from reflact.models.agent_endpoints import AGENTS
 from reflact.models.limit_making import limits_shown
 from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, Message
 from reflact.models.registry import connect_role, limit_key
 from reflact.report.doctor import Check, attempt, failed, ok, warning
 from reflact.report.text import clean, duration
 
-AGENTS = {"codex_exec": ("codex", "npm install -g @openai/codex"),
-          "claude_code_exec": ("claude", "npm install -g @anthropic-ai/claude-code")}  # fmt: skip
 TEMPLATE = "template"
 TIMEOUT_S = 90.0
 TOKENS = 512
@@ -30,9 +28,8 @@ NO_SERVICE = frozenset(
 
 def check_models(config: Config) -> Iterator[Check]:
     """Check student and teacher; a model that both share is asked once a role, since settings may differ."""
-    student = config.model.student_backend
-    if student in AGENTS:
-        yield from attempt("student", lambda: _check_program(student))
+    if config.model.student_backend in AGENTS:
+        yield from attempt("student", lambda: _check_agent(config))
     else:
         yield from attempt("student", lambda: _check_role(config, Role.STUDENT))
     if config.model.teacher_backend == TEMPLATE:
@@ -109,22 +106,10 @@ ADVICE = {
 }
 
 
-def _check_program(backend: str) -> Iterator[Check]:
-    program, install = AGENTS[backend]
-    found = shutil.which(program)
-    if found is None:
-        yield failed("student", f"the program {program} is not on PATH: {install}", ExitCode.UNAVAILABLE)
-        return
-    try:
-        done = subprocess.run(
-            [found, "--version"], capture_output=True, text=True, timeout=30, check=False, stdin=subprocess.DEVNULL
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise _Broken(f"{found} --version does not work: {clean(error, 300)}") from error
-    if done.returncode != 0:
-        raise _Broken(f"{found} --version ends with {done.returncode}: {clean(done.stderr, 300)}")
-    yield ok("student", f"{found}: {clean(done.stdout, 100)}")
-
-
-class _Broken(ReflactError):
-    exit_code = ExitCode.UNAVAILABLE
+def _check_agent(config: Config) -> Iterator[Check]:
+    """Check program, endpoint and login of an agent; a call would need a whole item."""
+    info = connect_student(config).info
+    settings = info.settings
+    yield ok("student", f"{clean(settings['cli'], 100)} ({clean(settings['client'], 40)}), {clean(info.endpoint, 200)}")
+    if settings["sandbox"] == "unsandboxed":
+        yield warning("student", "agents are not confined here: install bubblewrap, or see env.sandbox")

@@ -125,6 +125,7 @@ def test_a_script_is_left_as_a_file_and_no_reference_is_in_reach(
 
 
 @both
+@pytest.mark.heavy
 def test_a_whole_training_run(backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     need(backend)
     monkeypatch.setenv("REFLACT_TEST_KEY", KEY)
