@@ -52,6 +52,17 @@ $(STAMPS)/agents: $(STAMPS)/dev
 	@$(PIP) --editable '.[agents]'
 	@touch $@
 
+# The agents' programs come inside their packages (some hundred MB).
+$(STAMPS)/agents: $(STAMPS)/dev
+	@echo "Installing the agents' programs into $(VENV) ..."
+	@$(PIP) --editable '.[agents]'
+	@touch $@
+
+# Where tests may install what is missing: the sandbox for code that models write.
+$(STAMPS)/sandbox: $(STAMPS)/venv
+	@command -v bwrap >/dev/null || { apt-get -qq update && apt-get -qq install -y bubblewrap >/dev/null; }
+	@touch $@
+
 setup: $(STAMPS)/dev
 
 setup-alfworld: $(STAMPS)/alfworld

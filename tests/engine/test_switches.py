@@ -73,10 +73,8 @@ def test_early_rejection_changes_only_the_gate_record_and_usage(rehearse: Rehear
 
 def test_deep_reflect_adds_analyses_of_items_done_again(rehearse: Rehearse) -> None:
     plain, first = rehearse(*SHAPE, name="plain")
-    deep, second = rehearse(
-        *SHAPE, "gradient.use_deep_reflect=true", "gradient.deep_reflect_failures=3", "gradient.deep_reflect_successes=1",
-        name="deep",
-    )  # fmt: skip
+    counts = ("gradient.deep_reflect_failures=3", "gradient.deep_reflect_successes=1")
+    deep, second = rehearse(*SHAPE, "gradient.use_deep_reflect=true", *counts, name="deep")
     records = [r for r in history(second) if r["kind"] == "step"]
     assert all(1 <= len(r["deep_reflect"]["items"]) <= 4 for r in records)
     assert calls(deep, "teacher", "deep_reflect") == len(records)

@@ -22,4 +22,4 @@ def missing() -> str | None:
 
 
 REASON = missing()
-needs_local_model = pytest.mark.skipif(REASON is not None, reason=f"NOT TESTED: {REASON}")
+needs_local_model = pytest.mark.skipif(REASON is not None, reason=f"absent: {REASON}")

@@ -53,7 +53,7 @@ def install(wheel: Path, target: Path) -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("hatchling", reason="building needs hatchling (the extra `dev`)")
+    pytest.importorskip("hatchling", reason="absent: hatchling (the extra `dev`)")
     return build(TOP, tmp_path_factory.mktemp("wheel"))
 
 
@@ -110,7 +110,7 @@ def test_an_installed_wheel_has_its_commands(wheel: Path) -> None:
 
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("hatchling", reason="building needs hatchling (the extra `dev`)")
+    pytest.importorskip("hatchling", reason="absent: hatchling (the extra `dev`)")
     project = tmp_path_factory.mktemp("project")
     (project / "reflact_toy.py").write_text(PLUGIN, encoding="utf-8")
     (project / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
