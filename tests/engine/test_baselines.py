@@ -172,8 +172,8 @@ def test_gepa_heeds_patience_and_its_minibatch_size(rehearse: Rehearse) -> None:
 
 
 def test_the_search_measures_every_item_of_what_it_keeps(rehearse: Rehearse) -> None:
-    plain, first = rehearse("optimizer=gepa", *SMALL, name="plain")
-    bound, second = rehearse("optimizer=gepa", *SMALL, "evaluation.early_reject=true", name="bound")
+    _, first = rehearse("optimizer=gepa", *SMALL, name="plain")
+    _, second = rehearse("optimizer=gepa", *SMALL, "evaluation.early_reject=true", name="bound")
     assert results(first) == results(second)
     assert "evaluation.early_reject" in " ".join(warned(second, "unread_key"))
 

@@ -24,6 +24,8 @@ class History:
         self._state = state
         _keep(layout.history, state.history_lines)
         _keep(layout.lr_history, state.lr_history_lines)
+        if not layout.history.exists():
+            write_text(layout.history, "")  # a run without a step has a history too
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Add a record of a step or an update."""

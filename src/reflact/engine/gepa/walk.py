@@ -110,7 +110,8 @@ class Walk:
         """Measure a candidate that joins the search's pool on the selection split; each text once."""
         bench, state, now = self._bench, self.state, self.iteration
         bench.forecast.student_wanted()
-        candidate = Candidate(text, f"step_{now.step:04d}", self._folder.selection, Stage.GATE)
+        # Forced as far as measuring goes: the search needs the score of every item, so no bound may cut it short.
+        candidate = Candidate(text, f"step_{now.step:04d}", self._folder.selection, Stage.GATE, forced=True)
         evaluation = await measure(bench, state, candidate)
         if evaluation.folder.name == candidate.folder.name:
             self.rows_used += len(evaluation.rows)
