@@ -216,9 +216,9 @@ class AgentHarness:
             "retries": sum(attempt.report.retries for attempt in work.attempts),
             "uncounted": sum(attempt.visit.unknown for attempt in work.attempts),
             "flags": last.report.flags,
-            "sandbox": self._choice.record,
         }
-        return replace(outcome, extra={**outcome.extra, "agent": agent})
+        # How agents were confined decides whether a run may fill a table.
+        return replace(outcome, extra={**outcome.extra, "sandbox": self._choice.record, "agent": agent})
 
 
 def _talk(verdict: Verdict) -> tuple[Turn, ...]:

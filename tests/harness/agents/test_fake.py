@@ -188,6 +188,7 @@ def test_at_the_time_limit_everything_is_gone_and_what_was_said_is_kept(
     with nothing_left(nap):
         done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__sandbox=sandbox, env__exec_timeout=1.5).one()
     assert (done.outcome.status, done.outcome.cause) == (RowStatus.TIMEOUT, "exec_timeout")
+    assert done.outcome.extra["sandbox"] == ("unsandboxed" if sandbox == "off" else "bubblewrap")
     assert "half an answer" in [turn.content for turn in done.outcome.conversation]
 
 
