@@ -71,7 +71,8 @@ demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 
 test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/alfworld $(STAMPS)/agents)
-	@$(BIN)/python -m pytest -n 2 $(if $(CI),--gaps=fail) $(ARGS)
+	@tmp=$$(mktemp -d) && { $(BIN)/python -m pytest -n 2 --basetemp=$$tmp/tests $(if $(CI),--gaps=fail) $(ARGS); \
+		code=$$?; rm -rf $$tmp; exit $$code; }
 
 lint: $(STAMPS)/dev
 	@$(BIN)/ruff check .
