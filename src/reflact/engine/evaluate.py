@@ -14,6 +14,7 @@ from reflact.core.names import Part, Phase, Stage
 from reflact.engine.assemble import make_evaluator, make_parts
 from reflact.engine.desk import Desk, claimed, host, opened
 from reflact.engine.evaluation import Plan, Trial
+from reflact.engine.heap import settled_heap
 from reflact.engine.preflight import preflight
 from reflact.engine.prepare import Prepared
 from reflact.engine.run import begin, finished
@@ -66,7 +67,8 @@ async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
         evaluator = make_evaluator(prepared, desk, parts, record["code_version"])
         folder = desk.layout.evaluation("evaluation")
         plan = Plan(trials, prepared.skill, part, Stage.EVALUATE, _PHASES[part], folder)
-        evaluation = await evaluator.evaluate(plan)
+        with settled_heap():
+            evaluation = await evaluator.evaluate(plan)
         desk.syncer.flush()
         session = session_of(read_events(desk.layout.events)[0], time.time(), record["code_version"])
         counts = tally(desk.layout.root, _PHASES[part])

@@ -14,6 +14,7 @@ from reflact.core.events import Emit, RunFinished, RunStarted, Warned
 from reflact.core.names import Part
 from reflact.engine.assemble import Parts, assemble, make_parts
 from reflact.engine.desk import Desk, claimed, host, opened
+from reflact.engine.heap import settled_heap
 from reflact.engine.judge import selection_scores
 from reflact.engine.method import steps_planned, unread
 from reflact.engine.preflight import preflight
@@ -73,7 +74,8 @@ async def _train(desk: Desk, prepared: Prepared) -> Summary:
         method = prepared.config.optimizer.name
         for key in unread(prepared.config, record["config_diff"]):
             desk.emit(Warned("unread_key", f"training with optimizer={method} does not read {key}"))
-        state, tests = await run_training(bench)
+        with settled_heap():
+            state, tests = await run_training(bench)
         selection = await selection_scores(bench, state)
         desk.syncer.flush()
         events = read_events(desk.layout.events)[0]

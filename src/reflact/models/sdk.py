@@ -45,7 +45,8 @@ class SdkTransport:
 
     def __init__(self, endpoint: Endpoint, token: TokenProvider | None) -> None:
         self._client = _client(endpoint, token)
-        self._turnstile = Turnstile()
+        # One for requests and one for replies: whoever is let through with a reply finds the way out free.
+        self._leaving, self._arriving = Turnstile(), Turnstile()
 
     async def post(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Answer:
         """Send one request.
@@ -55,6 +56,7 @@ class SdkTransport:
         """
         timeout = openai.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
         failed: CallError
+        await self._leaving.enter()
         try:
             # `Any`, not the SDK's model of a reply: with the raw switch it hands back an unread response.
             raw = cast(
@@ -63,7 +65,7 @@ class SdkTransport:
                     path, cast_to=cast(Any, object), body=body, options={"headers": _RAW, "timeout": timeout}
                 ),
             )
-            await self._turnstile.enter()
+            await self._arriving.enter()
             return Answer(raw.status_code, raw.headers, raw.content)
         except openai.APIStatusError as error:
             response = error.response

@@ -7,12 +7,12 @@ from collections import deque
 
 
 class Turnstile:
-    """Spreads bursts of replies.
+    """Spreads bursts of requests and replies.
 
-    Replies to requests that were sent together arrive together. An event loop takes all of them through each stage
-    together, so none of the next requests leaves before the last reply has been dealt with, and the burst comes back
-    as one. One at a time, each task goes on to its next request while the others wait: the requests leave one by one,
-    and their replies find nobody in the way.
+    An event loop takes all tasks that are ready through each stage together: of 64 requests that begin at once none
+    leaves before all of them are made, and of 64 replies that arrive together all are dealt with before the first
+    next request leaves, so that they come back as a burst. One at a time, a request is on its way while the next is
+    made, and replies that follow find nobody in the way.
     """
 
     def __init__(self) -> None:
