@@ -52,12 +52,6 @@ $(STAMPS)/agents: $(STAMPS)/dev
 	@$(PIP) --editable '.[agents]'
 	@touch $@
 
-# The agents' programs come inside their packages (some hundred MB).
-$(STAMPS)/agents: $(STAMPS)/dev
-	@echo "Installing the agents' programs into $(VENV) ..."
-	@$(PIP) --editable '.[agents]'
-	@touch $@
-
 # Where tests may install what is missing: the sandbox for code that models write.
 $(STAMPS)/sandbox: $(STAMPS)/venv
 	@command -v bwrap >/dev/null || { apt-get -qq update && apt-get -qq install -y bubblewrap >/dev/null; }
@@ -70,7 +64,7 @@ setup-alfworld: $(STAMPS)/alfworld
 demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 
-test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/alfworld $(STAMPS)/agents)
+test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/alfworld $(STAMPS)/agents)
 	@tmp=$$(mktemp -d) && { $(BIN)/python -m pytest -n 2 --basetemp=$$tmp/tests $(if $(CI),--gaps=fail) $(ARGS); \
 		code=$$?; rm -rf $$tmp; exit $$code; }
 
