@@ -47,7 +47,8 @@ def test_the_collection_s_own_files_are_unfolded(tmp_path: Path) -> None:
 
 
 def test_parquet_and_other_subsets(tmp_path: Path) -> None:
-    parquet, table = pytest.importorskip("pyarrow.parquet", reason="absent: pyarrow (the extra `parquet`)"), importlib.import_module("pyarrow").Table
+    parquet = pytest.importorskip("pyarrow.parquet", reason="absent: pyarrow (the extra `parquet`)")
+    table = importlib.import_module("pyarrow").Table
     rows = [{**row, "subset": "SearchQA"} for row in ROWS]
     rows.insert(1, {**ROWS[0], "key": "other", "subset": "HotpotQA"})
     parquet.write_table(table.from_pylist(rows), tmp_path / "x.parquet")
@@ -55,7 +56,8 @@ def test_parquet_and_other_subsets(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_of_a_table_is_named(tmp_path: Path) -> None:
-    parquet, table = pytest.importorskip("pyarrow.parquet", reason="absent: pyarrow (the extra `parquet`)"), importlib.import_module("pyarrow").Table
+    parquet = pytest.importorskip("pyarrow.parquet", reason="absent: pyarrow (the extra `parquet`)")
+    table = importlib.import_module("pyarrow").Table
     parquet.write_table(table.from_pylist([*ROWS, {**ROWS[0], "key": "k9", "answers": None}]), tmp_path / "x.parquet")
     with pytest.raises(DataError, match=r"x\.parquet, row 4 \(id 'k9'\): the field 'answers' must be a list"):
         read(tmp_path / "x.parquet")
