@@ -169,7 +169,10 @@ def _end(output: IO[bytes]) -> str:
 
 def _last_line(said: str) -> str:
     lines = [line for line in said.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else ""
+    last = lines[-1].strip() if lines else ""
+    for program in ("reflact: ", "reflact-train: ", "reflact-eval: "):
+        last = last.removeprefix(program)
+    return last
 
 
 def _score(view: RunView) -> float | None:
