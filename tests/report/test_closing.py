@@ -124,6 +124,13 @@ def test_the_final_skill_is_shown_only_where_it_is_another(run):
     assert "final (step" not in run.printed()
 
 
+def test_an_untouched_skill_is_not_shown_twice(run):
+    for key in ("best", "final"):
+        run.summary[key]["origin"] = "initial"
+    text = run.printed()
+    assert "best (initial)" in text and "final (" not in text
+
+
 def test_simulated_numbers_say_so(run):
     run.summary["simulated"] = True
     text = run.printed()
@@ -146,6 +153,23 @@ def test_simulated_numbers_say_so(run):
 def test_what_to_try_next_follows_from_what_went_wrong(run, change, sentence):
     run.summary |= {"rows": {}, "rate_limits": {}} | change
     assert sentence in run.printed(columns=300)
+
+
+def test_waiting_without_a_429_is_no_reason_to_lower_anything(run):
+    run.summary |= {"rate_limits": {"count_429": 0, "wait_s": 500.0}}
+    assert "with status 429" not in run.printed(columns=300)
+
+
+def test_a_teacher_that_proposed_nothing_is_not_blamed_on_the_gate(run):
+    run.summary["steps"] = {"total": 4, "accepted": 0, "rejected": 0, "skipped": {"skip_no_patches": 4}}
+    text = run.printed(columns=300)
+    assert "proposed no edit in any step" in text and "steps/*/patches" in text
+    assert "edit_apply_report" not in text
+
+
+def test_the_next_command_can_be_typed_as_it_stands(run):
+    run.summary |= {"harness": "local"}
+    assert "reflact-train benchmark=orders harness=local env.due=true" in run.printed(columns=300)
 
 
 def test_an_evaluation_of_one_skill_shows_its_one_score(run):

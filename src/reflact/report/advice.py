@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from reflact.report.summaries import SummaryView
+from reflact.report.summaries import SummaryView, counter
 from reflact.report.text import plural
 
 MOST = 4
@@ -63,7 +63,8 @@ def _refused(summary: SummaryView, _root: str) -> str:
 def _limits(summary: SummaryView, _root: str) -> str:
     count, waited = summary.whole("rate_limits", "count_429") or 0, summary.number("rate_limits", "wait_s") or 0.0
     wall = summary.number("wall_time_s") or 0.0
-    if count < 20 and (not wall or waited < 0.2 * wall):
+    # Calls wait for other reasons too (a pause after a lost connection, limits of one's own): without a 429, no advice.
+    if count < 20 and (not count or not wall or waited < 0.2 * wall):
         return ""
     return f"{plural(count, 'answer')} with status 429: lower env.workers or set limits.requests_per_minute."
 
@@ -72,6 +73,11 @@ def _nothing_accepted(summary: SummaryView, root: str) -> str:
     steps, accepted = summary.whole("steps", "total"), summary.whole("steps", "accepted")
     if not steps or accepted is None or accepted > 0:
         return ""
+    if not summary.whole("steps", "rejected") and counter(summary.get("steps", "skipped"))["skip_no_patches"] == steps:
+        return (
+            "The teacher proposed no edit in any step: either nothing failed, or its replies could not be read; "
+            f"{root}/steps/*/patches holds them."
+        )
     return (
         f"No step was accepted. See {root}/steps/*/edit_apply_report.json for what was tried; a larger selection "
         "split, evaluation.gate_metric=soft or another optimizer.learning_rate may show a difference."
@@ -97,11 +103,12 @@ def _small_selection(summary: SummaryView, _root: str) -> str:
 def _go_on(summary: SummaryView, _root: str) -> str:
     if summary.text("benchmark") != "orders":
         return ""
-    return "The same task with one field more: env.due=true. Your own model: harness=openai_chat, see docs/models.md."
+    same = f"reflact-train benchmark=orders harness={summary.text('harness')} env.due=true"
+    return f"The same task with one field more: {same}. Your own model: harness=openai_chat, see docs/models.md."
 
 
 def _read_on(_summary: SummaryView, root: str) -> str:
-    return f"Read on: {root}/history.jsonl has a line a step; `reflact status` shows all runs under a folder."
+    return f"Read on: {root}/history.jsonl has a line a step; `reflact status FOLDER` shows all runs under a folder."
 
 
 _RULES: tuple[Callable[[SummaryView, str], str], ...] = (

@@ -120,7 +120,9 @@ def _scores(summary: SummaryView, width: int) -> Table:
 
 def _same_skill(summary: SummaryView) -> bool:
     best, final = summary.text("best", "skill_sha256"), summary.text("final", "skill_sha256")
-    return bool(best) and best == final
+    # Where nothing was accepted, the final skill may still hold an empty section for slow updates.
+    untouched = summary.text("best", "origin") == summary.text("final", "origin") == "initial"
+    return untouched or (bool(best) and best == final)
 
 
 def _score_cells(found: Score | None) -> list[str]:
