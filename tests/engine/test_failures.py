@@ -75,7 +75,7 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
 
 
 def test_a_refused_key_stops_the_run_after_the_calls_in_flight(study: Study) -> None:
-    with pytest.raises(Unavailable, match=r"refused the credential.*api_key_env"):
+    with pytest.raises(Unavailable, match=r"refused the credential.*[^.]\. Check.*OPENAI_API_KEY.*api_key_env"):
         study.train(lambda seen, known: Fault.http(401))
     assert len(study.log.calls) <= 2 * WORKERS
 

@@ -89,8 +89,9 @@ def _timeout(error: openai.APITimeoutError, timeout_s: float) -> CallError:
 
 
 def _reason(error: Exception) -> str:
-    cause = error.__cause__
-    return f"no connection: {type(cause).__name__}: {cause}" if cause is not None else f"no connection: {error}"
+    # The cause's class is left out where its text says something: aiohttp's transport calls a refusal a timeout.
+    cause = error.__cause__ or error
+    return f"no connection: {str(cause) or type(cause).__name__}"
 
 
 def _client(endpoint: Endpoint, token: TokenProvider | None) -> openai.AsyncOpenAI:

@@ -16,14 +16,16 @@ def unavailable(role: Role, info: ModelInfo, error: CallError) -> Unavailable:
         Failure.NOT_FOUND: "does not exist, or not under this address",
         Failure.QUOTA: "has no quota left",
     }[error.failure]
-    return Unavailable(f"the {role}'s model {info.model}{where} {said}{status}: {error}. {_hint(role, error.failure)}")
+    reply = str(error).rstrip(".")
+    return Unavailable(f"the {role}'s model {info.model}{where} {said}{status}: {reply}. {_hint(role, error.failure)}")
 
 
 def _hint(role: Role, failure: Failure) -> str:
     if failure is Failure.AUTH:
         return (
-            f"Check the key (its variable is named by model.{role}_api_key_env) or, on Azure, the login that "
-            f"model.{role}_azure_openai_auth_mode uses and its role on the resource"
+            "Check the key (in the variable OPENAI_API_KEY, on Azure AZURE_OPENAI_API_KEY, or another one that "
+            f"model.{role}_api_key_env names) or, on Azure, the login that model.{role}_azure_openai_auth_mode uses "
+            "and its role on the resource"
         )
     if failure is Failure.NOT_FOUND:
         return (

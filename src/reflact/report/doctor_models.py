@@ -87,7 +87,7 @@ async def _ask(model: ChatModel) -> ChatReply:
 
 def _no_answer(name: str, where: str, error: CallError) -> Check:
     status = f", status {error.status}" if error.status is not None else ""
-    text = f"{where}: {error.failure.value.replace('_', ' ')}{status}: {clean(error, 600)}"
+    text = f"{where}: {error.failure.value.replace('_', ' ')}{status}: {clean(error, 600).rstrip('.')}"
     if error.failure is Failure.RATE_LIMIT:
         return warning(name, f"{text}. The service is there, but has no room now: expect waiting")
     advice = ADVICE.get(error.failure, "")
@@ -96,7 +96,10 @@ def _no_answer(name: str, where: str, error: CallError) -> Check:
 
 
 ADVICE = {
-    Failure.AUTH: "Look at the key, the auth mode and the role of the identity on that resource.",
+    Failure.AUTH: (
+        "Look at the key (in OPENAI_API_KEY, on Azure AZURE_OPENAI_API_KEY, or the variable that the role's "
+        "api_key_env names), the auth mode and the role of the identity on that resource."
+    ),
     Failure.NOT_FOUND: "Look at the name of the model or deployment and at the API version.",
     Failure.QUOTA: "The quota of this key is used up.",
     Failure.CONNECTION: "Look at the endpoint and the network.",
