@@ -131,3 +131,12 @@ def test_watch_in_a_pipe_prints_json_lines_until_it_is_ended(root):
     child.terminate()
     assert child.wait(30) == 0
     assert second["time"] > first["time"]
+
+
+def test_without_a_folder_it_looks_where_runs_go(root, tmp_path, monkeypatch):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/outputs").symlink_to(root)
+    monkeypatch.chdir(tmp_path / "work")
+    assert "LR-orders-8" in run().output
+    monkeypatch.chdir(tmp_path / "one")
+    assert "outputs is not a directory" in str(run().exception)

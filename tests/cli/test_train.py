@@ -65,6 +65,7 @@ def test_a_resume_with_another_configuration_is_refused_with_the_difference(fini
     ("wrong", "said"),
     [
         ("optimizer.learning_rte=8", "did you mean optimizer.learning_rate"),
+        ("--benchmark=searchqa", "written without dashes, as KEY=VALUE: benchmark=..."),
         ("optimizer.lr_scheduler=cosin", "did you mean cosine"),
         ("optimizer.min_learning_rate=9", "above optimizer.learning_rate"),
         ("env.data_root=a=b", "'env.data_root="),

@@ -15,6 +15,7 @@ from reflact.config.check import check
 from reflact.config.compose import CONFIG_NAME, VERSION_BASE, Composer, typed
 from reflact.config.overrides import accepted
 from reflact.config.paths import conf_dir
+from reflact.core.errors import ConfigError
 
 
 def start(program: str, task: TaskFunction) -> None:
@@ -28,9 +29,14 @@ def start(program: str, task: TaskFunction) -> None:
         task: The function for a job; its module gives the job its name.
 
     Raises:
-        ConfigError: The overrides do not compose or hold a value that is not allowed.
+        ConfigError: The overrides do not compose or hold a value that is not allowed, or a flag is unknown.
     """
-    args = get_args_parser().parse_args()
+    args, unknown = get_args_parser().parse_known_args()
+    if unknown:
+        raise ConfigError(
+            f"{unknown[0]}: there is no such flag. Keys and groups are written without dashes, as KEY=VALUE: "
+            f"{unknown[0].lstrip('-').partition('=')[0] or 'benchmark'}=...; see {program} --help"
+        )
     composer = Composer(Path(args.config_dir) if args.config_dir else None, args.config_name or CONFIG_NAME)
     given = set(args.overrides)
     sys.argv[1:] = [accepted(argument) if argument in given else argument for argument in sys.argv[1:]]

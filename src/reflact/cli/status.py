@@ -25,7 +25,10 @@ FULL_WIDTH = 400
 
 
 def status(
-    roots: Annotated[list[Path], typer.Argument(metavar="ROOT...", help="Run directories, sweeps, or folders above.")],
+    roots: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[ROOT]...", help="Run directories, sweeps, or folders above; without any: outputs."),
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Look again and again until Ctrl-C.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (with --watch one object a line).")] = False,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
@@ -34,10 +37,11 @@ def status(
     """Show one line a run: state, progress, scores, trouble, cost. From the files only; nothing in them changes."""
     from reflact.report.status import StatusBoard
 
-    for root in roots:
+    seen = roots or [Path("outputs")]  # where runs go that are not told otherwise
+    for root in seen:
         if not root.is_dir():
             raise ConfigError(f"{root} is not a directory; reflact status takes run directories or folders above them")
-    board = StatusBoard(roots, archived=archived)
+    board = StatusBoard(seen, archived=archived)
     with _ending_cleanly():
         if as_json:
             _print_json(board, watch, interval)
