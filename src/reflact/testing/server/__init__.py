@@ -14,12 +14,6 @@ from reflact.testing.exchange import (
     ToolCall,
     Wire,
 )
-
-try:
-    import aiohttp as _aiohttp  # noqa: F401
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError("the scripted server needs aiohttp: install reflact[testing]") from missing
-
 from reflact.testing.server.host import ResponderFailed, ScriptedServer
 from reflact.testing.server.log import Exchange, RequestLog
 from reflact.testing.server.reading import fingerprint
