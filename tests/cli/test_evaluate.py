@@ -19,6 +19,14 @@ def test_a_skill_is_measured_on_a_part_of_the_split(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
+def test_the_result_and_where_it_lies_are_printed(tmp_path: Path) -> None:
+    result = run(tmp_path, "reflact-eval", "harness=rehearsal", "skill=none", "split=val", "env.out_root=out")
+    assert result.code == 0, result.err
+    assert "skill none on the val split: hard 0." in result.out
+    assert "out/evaluation/results.jsonl" in result.out
+    assert "teacher ;" not in result.err and "0 steps" not in result.err
+
+
 def test_a_missing_skill_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     result = run(tmp_path, "reflact-eval", "harness=rehearsal", "skill=nowhere.md", "env.out_root=out")
     assert result.code == 2 and "nowhere.md" in result.err

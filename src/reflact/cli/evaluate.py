@@ -42,10 +42,13 @@ def evaluate(node: DictConfig) -> float:
 
 def _evaluate(config: Config, claim: Claim) -> float:
     from reflact.engine.evaluate import evaluate as run
+    from reflact.report.closing import print_closing
     from reflact.report.live import make_display
 
     with make_display(config) as emit:
         evaluation = run(config, claim=claim, listeners=(emit,))
+    if config.display.mode != "off":
+        print_closing(claim.root)
     hard = evaluation.to_json().get("hard")
     return float(hard) if isinstance(hard, int | float) else float("nan")
 

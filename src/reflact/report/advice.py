@@ -101,13 +101,15 @@ def _small_selection(summary: SummaryView, _root: str) -> str:
 
 
 def _go_on(summary: SummaryView, _root: str) -> str:
-    if summary.text("benchmark") != "orders":
+    if summary.text("benchmark") != "orders" or summary.text("kind") == "evaluation":
         return ""
     same = f"reflact-train benchmark=orders harness={summary.text('harness')} env.due=true"
     return f"The same task with one field more: {same}. Your own model: harness=openai_chat, see docs/models.md."
 
 
-def _read_on(_summary: SummaryView, root: str) -> str:
+def _read_on(summary: SummaryView, root: str) -> str:
+    if summary.text("kind") == "evaluation":
+        return f"Read on: {root}/evaluation/results.jsonl has a line an item."
     return f"Read on: {root}/history.jsonl has a line a step; `reflact status FOLDER` shows all runs under a folder."
 
 

@@ -77,10 +77,11 @@ class PlainLines:
 
 def _run_started(run: RunProgress, event: Mapping[str, Any]) -> Iterator[str]:
     names = ", ".join(clean(event.get(name), 40) for name in ("benchmark", "harness"))
-    models = f"student {clean(event.get('student'), 40)}, teacher {clean(event.get('teacher'), 40)}"
+    models = ", ".join(f"{role} {clean(event.get(role), 40)}" for role in ("student", "teacher") if event.get(role))
     how = "goes on" if event.get("resumed") else "begins"
-    size = f"{plural(run.epochs, 'epoch')}, {plural(run.steps, 'step')}"
-    yield f"run {clean(run.run_id, 80)} {how}: {names}; {models}; {size}"
+    # The evaluation of one skill has neither a teacher nor steps.
+    size = f"; {plural(run.epochs, 'epoch')}, {plural(run.steps, 'step')}" if run.steps else ""
+    yield f"run {clean(run.run_id, 80)} {how}: {names}; {models}{size}"
     if run.simulated:
         yield "SIMULATED: student and teacher are rehearsal backends; no number here is a measurement"
 
