@@ -50,7 +50,10 @@ class SpreadsheetFormat:
         """Read `dataset.json` of a data folder (or that file itself) and resolve every item's folder."""
         file = path / DATASET if path.is_dir() else path
         if not file.is_file():
-            raise DataError(f"{path}: there is no {DATASET}; `spreadsheetbench` reads the folder that holds it")
+            raise DataError(
+                f"{path}: there is no {DATASET}; `spreadsheetbench` reads the folder that holds it. Name that folder "
+                "with env.data_root, or try the items that ship with reflact: env.sample=true"
+            )
         records = [self.parse(fields) for fields in read_records(file)]
         if not records:
             raise DataError(f"{file}: the file holds no items")
