@@ -14,7 +14,7 @@ from reflact.core.names import Role
 from reflact.core.usage import Usage
 from reflact.models.openai_chat import connect
 from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, Image, Message, ReplySchema
-from reflact.testing import Fault, FaultKind, Picky, Reply, ScriptedServer, Wire
+from reflact.testing import Fault, FaultKind, Picky, Reply, ScriptedServer, SeenRequest, Wire
 
 from .support import request
 
@@ -337,7 +337,14 @@ def test_the_right_key_is_let_in(serve: Serve) -> None:
 
 
 def test_many_calls_at_once_use_one_pool(serve: Serve) -> None:
-    server = serve(latency_s=0.2)
+    async def together(_seen: SeenRequest) -> Reply:
+        for _ in range(1000):  # nobody is answered before all are there, however slow the machine is
+            if server.log.max_in_flight == 64:
+                break
+            await asyncio.sleep(0.01)
+        return Reply("hello")
+
+    server = serve(together)
 
     async def work(model: ChatModel) -> int:
         return len(await asyncio.gather(*[model.complete(request()) for _ in range(64)]))
