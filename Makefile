@@ -17,7 +17,7 @@ help:
 	@echo "make setup   everything for development, in .venv"
 	@echo "make setup-alfworld  the engine of ALFWorld too; compiles for some minutes (gcc, g++, make, cmake)"
 	@echo "make demo    train a skill for a small model on this machine, in about two minutes; no key"
-	@echo "make test    run the tests (CI=1: with every extra, and a gap is a failure)"
+	@echo "make test    run the tests, ten minutes or more; ARGS='tests/core -x' runs some (CI=1: with every extra, no gaps)"
 	@echo "make lint    style, types and the direction of imports"
 	@echo "make bench   measure speed, overhead and learning; prints figures and ratios"
 
@@ -63,6 +63,7 @@ setup-alfworld: $(STAMPS)/alfworld
 
 demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
+	@echo "           The commands are in $(BIN); to call them by their names: . $(BIN)/activate"
 
 test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/alfworld $(STAMPS)/agents)
 	@tmp=$$(mktemp -d) && { $(BIN)/python -m pytest -n 2 --basetemp=$$tmp/tests $(if $(CI),--gaps=fail) $(ARGS); \
