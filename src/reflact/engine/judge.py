@@ -75,7 +75,8 @@ async def judge(bench: Workbench, state: TrainingState, candidate: Candidate) ->
     if evaluation.rejected_at is not None:
         state.hopeless[key] = current_key
         n = len(bench.trials(Part.VAL, bench.config.evaluation.gate_repeats))
-        gate = {"bound": evaluation.rejected_at, "n": n, "rows_saved": n - len(evaluation.rows)}
+        # How many rows beyond the bound were done all the same is a matter of time, so it is none of the history's.
+        gate = {"bound": evaluation.rejected_at, "n": n}
         return Judgement(Action.REJECT, None, None, gate)
     state.measured.setdefault(key, evaluation.folder.name)
     mine = measured(evaluation.rows, bench.metric)
