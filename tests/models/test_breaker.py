@@ -138,3 +138,20 @@ def test_requests_that_keep_failing_at_the_end_of_a_phase_say_nothing_about_the_
         assert await subject.admit() is False
 
     asyncio.run(main())
+
+
+def test_a_streak_of_pauses_longer_than_anybody_waits_stops_the_run_without_a_pause() -> None:
+    async def main() -> None:
+        time = Time()
+        subject = breaker(time)
+        spent = CallError(Failure.RATE_LIMIT, "daily quota", status=429, retry_after_s=86400.0)
+        for _ in range(4):
+            assert await subject.admit() is False
+        for _ in range(4):
+            subject.failed(spent, False, True)
+        with pytest.raises(Stopped) as stopped:
+            await subject.admit()
+        assert stopped.value.cause is StopCause.RATE_LIMIT
+        assert time.now == 0.0
+
+    asyncio.run(main())

@@ -100,9 +100,18 @@ def test_retry_after_is_waited_for_and_pauses_all_calls() -> None:
 
 def test_a_retry_after_beyond_the_limit_ends_the_call() -> None:
     bench = Bench([error(RATE, retry_after_s=601.0)], limits=LimitsConfig(max_retry_after_s=600))
-    with pytest.raises(CallError):
+    with pytest.raises(CallError, match="601 s, beyond limits"):
         asyncio.run(bench.ask())
     assert bench.time.slept == [] and bench.meter.count_429 == 1
+
+
+def test_a_pause_that_nobody_waits_for_halts_no_other_call() -> None:
+    absurd = error(RATE, retry_after_s=86400.0)
+    bench = Bench([absurd, reply()], limits=LimitsConfig(max_retry_after_s=600, backoff_s=1.0))
+    with pytest.raises(CallError):
+        asyncio.run(bench.ask())
+    assert asyncio.run(bench.ask()).text == "fine"
+    assert sum(bench.time.slept) <= 1.0
 
 
 def test_waiting_takes_nothing_from_the_items_time() -> None:

@@ -71,7 +71,7 @@ class RetryPolicy:
             return None
         asked = error.retry_after_s
         if asked is not None:
-            if asked > self.max_retry_after_s:
+            if self.asks_too_much(error):
                 return None
             return asked + rng.uniform(0, min(_MOST_SPREAD_S, asked * _SPREAD))
         full = self._doubled_s(attempt)
@@ -80,10 +80,18 @@ class RetryPolicy:
         return rng.uniform(full / 2, full)
 
     def cool_down_s(self, error: CallError, attempt: int) -> float:
-        """Seconds that every call to the same endpoint pauses after this one was told that it is too fast."""
-        if error.retry_after_s is not None:
-            return min(error.retry_after_s, self.max_retry_after_s)
+        """Seconds that every call to the same endpoint pauses after this one was told that it is too fast.
+
+        A pause that this call does not wait for is not imposed on the others either: a spent daily quota, or one absurd
+        header, would halt every run of the machine, and nobody could tell it from a service that hangs.
+        """
+        if error.retry_after_s is not None and not self.asks_too_much(error):
+            return error.retry_after_s
         return self._doubled_s(attempt) / 2
+
+    def asks_too_much(self, error: CallError) -> bool:
+        """Whether the server asks for a longer pause than is waited for."""
+        return error.retry_after_s is not None and error.retry_after_s > self.max_retry_after_s
 
     def _doubled_s(self, attempt: int) -> float:
         return min(self.max_backoff_s, self.backoff_s * 2.0 ** min(attempt - 1, _DOUBLINGS))

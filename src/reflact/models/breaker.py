@@ -113,6 +113,8 @@ class Breaker:
         elif self._opened_at is None and self._streak >= max(_FEWEST if self._alive else _FEWEST_AT_FIRST, self._slots):
             self._opened_at, self._probes = now, 0
             self._next_at = now + self._pause_s(error)
+            if self._policy.asks_too_much(error):  # the service said itself that asking again is of no use
+                self._give_up(error, now)
         self.abandoned(probe)
 
     def _pause_s(self, error: CallError) -> float:
@@ -125,6 +127,7 @@ class Breaker:
         since = now - (self._opened_at if self._opened_at is not None else now)
         limited = error.failure is Failure.RATE_LIMIT
         hopeless = limited and not self._alive and since >= _PATIENCE_AT_FIRST_S
+        hopeless = hopeless or self._policy.asks_too_much(error)
         if not (hopeless or self._policy.spent(error.failure, self._probes, since)):
             return
         advice = (

@@ -222,6 +222,10 @@ class Caller:
             if call.limited == 1:
                 call.limited_at = self.clock()
             self._limiter.cool_down(self._policy.cool_down_s(error, call.limited))
+        if self._policy.asks_too_much(error):
+            bound = self._policy.max_retry_after_s
+            asked = f"it asks for a pause of {error.retry_after_s:.10g} s, beyond limits.max_retry_after_s={bound:g}"
+            error.args = (f"{error} ({asked})",)
         pause = self._pause_s(call, error)
         if pause is None or (call.budget is not None and call.budget.remaining_s <= 0):
             raise self._failed(call, error)
