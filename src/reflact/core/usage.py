@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+_MOST_TOKENS = 1_000_000_000
+"""More than any one reply can have cost; a larger count is nonsense that would end every budget at once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -40,6 +43,28 @@ class Usage:
             self.reasoning_tokens + other.reasoning_tokens,
         )
 
+    @classmethod
+    def reported(cls, prompt: object, cached: object, completion: object, reasoning: object) -> Usage:
+        """Return the usage of one answered call from what a service said of it.
+
+        Services leave counts out or send nonsense. A count that cannot be one is taken as not said, and a part is never
+        more than the whole, so that a sum of usages never falls and a budget cannot be got round.
+
+        Args:
+            prompt: Tokens read, as the service said it; of any type, like the others.
+            cached: The part of them from its cache.
+            completion: Tokens written.
+            reasoning: The part of them that was hidden reasoning.
+        """
+        read, written = _count(prompt), _count(completion)
+        return cls(
+            calls=1,
+            prompt_tokens=read,
+            cached_tokens=min(_count(cached), read),
+            completion_tokens=written,
+            reasoning_tokens=min(_count(reasoning), written),
+        )
+
     def to_json(self) -> dict[str, int]:
         """Return the counts as a JSON object."""
         return asdict(self)
@@ -48,3 +73,9 @@ class Usage:
     def from_json(cls, data: dict[str, int]) -> Usage:
         """Read counts written by `to_json`; unknown keys are ignored."""
         return cls(**{name: int(data.get(name, 0)) for name in cls.__slots__})
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
+        return 0
+    return int(value)

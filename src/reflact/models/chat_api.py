@@ -123,18 +123,16 @@ def _text(content: Any) -> str:
 
 
 def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage(calls=1)
-    return Usage(
-        calls=1,
-        prompt_tokens=count(usage, "prompt_tokens"),
-        cached_tokens=count(usage.get("prompt_tokens_details"), "cached_tokens"),
-        completion_tokens=count(usage, "completion_tokens"),
-        reasoning_tokens=count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+    return Usage.reported(
+        field(usage, "prompt_tokens"),
+        field(usage, "prompt_tokens_details", "cached_tokens"),
+        field(usage, "completion_tokens"),
+        field(usage, "completion_tokens_details", "reasoning_tokens"),
     )
 
 
-def count(source: Any, name: str) -> int:
-    """Read a token count; servers leave them out or send null."""
-    value = source.get(name) if isinstance(source, dict) else None
-    return int(value) if isinstance(value, int | float) else 0
+def field(source: Any, *names: str) -> Any:
+    """Return what lies under the names, one in the other; None where anything on the way is no object."""
+    for name in names:
+        source = source.get(name) if isinstance(source, dict) else None
+    return source

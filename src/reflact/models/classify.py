@@ -65,7 +65,7 @@ def read_problem(status: int, content: bytes) -> Problem:
     """Read an error body of whatever form."""
     try:
         body = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         text = content.decode("utf-8", "replace").strip()
         return Problem(status, _cut(text) or f"HTTP status {status} without a body")
     return problem_of(status, body)

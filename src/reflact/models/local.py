@@ -164,11 +164,9 @@ def _reply(request: ChatRequest, generation: Generation, model: str) -> ChatRepl
 
 
 def _usage(usage: Mapping[str, Any]) -> Usage:
-    return Usage(
-        calls=1,
-        prompt_tokens=int(usage.get("prompt_tokens", 0)),
-        cached_tokens=int((usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)),
-        completion_tokens=int(usage.get("completion_tokens", 0)),
+    details = usage.get("prompt_tokens_details") or {}
+    return Usage.reported(
+        usage.get("prompt_tokens"), details.get("cached_tokens"), usage.get("completion_tokens"), None
     )
 
 

@@ -187,5 +187,5 @@ def _sampling(config: Config, role: Role) -> Sampling:
 def _json(content: bytes) -> Any:
     try:
         return json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise CallError(Failure.SERVER, "the server's reply is not JSON", status=200) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reflact.core.usage import Usage
-from reflact.models.chat_api import Sampling, count, data_uri
+from reflact.models.chat_api import Sampling, data_uri, field
 from reflact.models.classify import classify, problem_of
 from reflact.models.protocol import CallError, ChatReply, ChatRequest, Failure, Message
 from reflact.models.structured import json_schema_format, unfence, with_schema_in_prompt
@@ -64,7 +64,7 @@ def parse(body: Any, *, fenced: bool) -> ChatReply:
         raise CallError(Failure.SERVER, f"the server's reply is not complete (status {status})", status=200)
     finish = "stop"
     if status == "incomplete":
-        reason = (body.get("incomplete_details") or {}).get("reason")
+        reason = field(body, "incomplete_details", "reason")
         finish = "length" if reason == "max_output_tokens" else str(reason or "incomplete")
     if finish == "content_filter":
         raise CallError(
@@ -79,7 +79,7 @@ def parse(body: Any, *, fenced: bool) -> ChatReply:
 
 
 def _status_of(body: dict[str, Any]) -> int:
-    code = str((body.get("error") or {}).get("code") or "")
+    code = str(field(body, "error", "code") or "")
     if code in ("rate_limit_exceeded", "insufficient_quota"):
         return 429
     return 400 if code.startswith(("invalid_", "image_", "unsupported_", "content_", "context_")) else 500
@@ -90,20 +90,21 @@ def _texts(output: list[Any]) -> list[str]:
         part
         for item in output
         if isinstance(item, dict) and item.get("type") == "message"
-        for part in item.get("content") or ()
+        for part in _list(item.get("content"))
         if isinstance(part, dict)
     ]
     said = [str(part.get("text") or "") for part in parts if part.get("type") == "output_text"]
     return said or [str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal"]
 
 
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _usage(usage: Any) -> Usage:
-    if not isinstance(usage, dict):
-        return Usage(calls=1)
-    return Usage(
-        calls=1,
-        prompt_tokens=count(usage, "input_tokens"),
-        cached_tokens=count(usage.get("input_tokens_details"), "cached_tokens"),
-        completion_tokens=count(usage, "output_tokens"),
-        reasoning_tokens=count(usage.get("output_tokens_details"), "reasoning_tokens"),
+    return Usage.reported(
+        field(usage, "input_tokens"),
+        field(usage, "input_tokens_details", "cached_tokens"),
+        field(usage, "output_tokens"),
+        field(usage, "output_tokens_details", "reasoning_tokens"),
     )
