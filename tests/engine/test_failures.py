@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import resource
 import signal
 import subprocess
@@ -175,6 +176,31 @@ def test_no_key_is_in_any_file(study: Study) -> None:
     for path in study.root.rglob("*"):
         if path.is_file():
             assert b"very-secret" not in path.read_bytes(), path
+
+
+def test_a_key_that_models_repeat_is_in_no_file_either(study: Study) -> None:
+    key = "sk-very-secret-0123456789abcdef"
+
+    def answer(seen: SeenRequest, known: Brain) -> Reply | Fault:
+        reply = known(seen)
+        if is_teacher(seen):
+            return Reply(re.sub(r'("(?:content|reasoning)": *")', rf"\g<1>{key} ", reply.text))
+        return Reply(f"{reply.text}\nYour key is {key}.")
+
+    summary, _ = study.train(answer, "evaluation.use_gate=false")
+    assert summary is not None
+    assert "[redacted]" in (study.root / "best_skill.md").read_text() + (study.root / "skills/step_0001.md").read_text()
+    for path in study.root.rglob("*"):
+        if path.is_file():
+            assert b"very-secret" not in path.read_bytes(), path
+
+
+def test_a_placeholder_for_a_key_may_be_an_answer(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "clocks")
+    summary, _ = study.train(lambda seen, known: Reply("7 | clocks | Dover"), "optimizer.learning_rate=0")
+    assert summary is not None
+    rows = (study.root / "baseline/selection/results.jsonl").read_text()
+    assert "7 | clocks | Dover" in rows
 
 
 def test_a_budget_lets_the_calls_in_flight_end_and_counts_them(study: Study) -> None:

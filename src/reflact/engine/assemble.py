@@ -133,6 +133,7 @@ def _caller(
         rng=Random(),
         slots=slots,
         in_flight=config.env.workers if role is Role.STUDENT else config.gradient.analyst_workers,
+        hide=desk.answers.exact,
     )
 
 
@@ -184,6 +185,7 @@ def make_evaluator(prepared: Prepared, desk: Desk, parts: Parts, code: str) -> E
         syncer=desk.syncer,
         emit=desk.emit,
         check=desk.claim.check,
+        answers=desk.answers,
     )
 
 

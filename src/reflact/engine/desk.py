@@ -23,7 +23,7 @@ from reflact.rundir.claim import Claim
 from reflact.rundir.events import EventLog, read_events
 from reflact.rundir.jsonl import Syncer
 from reflact.rundir.layout import RunLayout
-from reflact.rundir.redact import RedactingFilter, Redactor
+from reflact.rundir.redact import SHORTEST_IN_ANSWERS, RedactingFilter, Redactor
 
 _KEY_VARIABLES = ("AZURE_OPENAI_API_KEY", "OPENAI_API_KEY", "AZURE_CLIENT_SECRET", "IDENTITY_HEADER")
 
@@ -39,6 +39,7 @@ class Desk:
         meter: Usage, with that of earlier processes.
         emit: Writes an event and tells the listeners.
         earlier: Events of earlier processes.
+        answers: Removes the run's secrets from what models wrote, before anything else is done with it.
     """
 
     layout: RunLayout
@@ -47,6 +48,7 @@ class Desk:
     meter: Meter
     emit: Emit
     earlier: Sequence[Mapping[str, Any]]
+    answers: Redactor
 
 
 def secrets_of(config: Config) -> list[str]:
@@ -77,7 +79,8 @@ def claimed(config: Config, root: Path, claim: Claim | None) -> Iterator[Claim]:
 def opened(config: Config, claim: Claim, listeners: Sequence[Emit]) -> Iterator[Desk]:
     """Open a claimed directory; an exception that leaves the block is recorded as the run's end."""
     layout = RunLayout(claim.root)
-    redactor = Redactor(secrets_of(config))
+    secrets = secrets_of(config)
+    redactor = Redactor(secrets)
     earlier = read_events(layout.events)[0] if layout.events.exists() else []
     meter = Meter.of(config)
     meter.restore(earlier)
@@ -87,7 +90,7 @@ def opened(config: Config, claim: Claim, listeners: Sequence[Emit]) -> Iterator[
         stack.enter_context(_hidden(redactor))
         emit = _emitter(claim, log, listeners)
         try:
-            yield Desk(layout, claim, syncer, meter, emit, earlier)
+            yield Desk(layout, claim, syncer, meter, emit, earlier, Redactor(secrets, shortest=SHORTEST_IN_ANSWERS))
         except Refused:
             raise
         except OSError as error:

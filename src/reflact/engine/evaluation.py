@@ -18,13 +18,14 @@ from reflact.core.types import Item
 from reflact.engine.gate import Metric, PrefixBound
 from reflact.engine.guard import RowGuard, error_stop
 from reflact.engine.keys import KeyMaker
-from reflact.engine.rows import RowStore
+from reflact.engine.rows import RowStore, without_secrets
 from reflact.engine.scores import RowRef, Scores, scores_of, status_counts
 from reflact.harness.protocol import Harness, Job
 from reflact.models.slots import Slots
 from reflact.rundir.atomic import write_json
 from reflact.rundir.jsonl import Syncer
 from reflact.rundir.layout import EvaluationFolder
+from reflact.rundir.redact import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class Evaluator:
     emit: Emit
     check: Callable[[], None]
     benchmark_sees_gold: bool = False
+    answers: Redactor = field(default_factory=lambda: Redactor(()))
 
     async def evaluate(self, plan: Plan) -> Evaluation:
         """Carry a plan out, reusing finished rows.
@@ -220,7 +222,7 @@ class _Progress:
             again=before is not None and before.cause == "no_answer",
             retry=before is not None,
         )
-        done = await self.owner.harness.perform(trial.item, job)
+        done = without_secrets(await self.owner.harness.perform(trial.item, job), self.owner.answers)
         attempt = 1 if before is None else before.attempt + 1
         row = self.store.append(self._key(trial), trial.item, trial.seed, trial.repeat, attempt, done)
         self.rows[index] = row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from reflact.core.hashing import digest
@@ -13,6 +14,7 @@ from reflact.harness.protocol import Performance
 from reflact.optimizer.types import Trajectory, TrajectoryRef
 from reflact.rundir.jsonl import JsonlWriter, Syncer, read_at, read_jsonl
 from reflact.rundir.layout import EvaluationFolder
+from reflact.rundir.redact import Redactor
 
 
 class RowStore:
@@ -79,6 +81,25 @@ class RowStore:
                 JsonlWriter(self.folder.conversations, self._syncer),
             )
         return self._writers
+
+
+def without_secrets(done: Performance, redactor: Redactor) -> Performance:
+    """Return what is kept of an item; an agent has other ways to a key than a reply that was cleaned already."""
+    kept = done.outcome
+
+    def clean(text: str | None) -> str | None:
+        return None if text is None else redactor.exact(text)
+
+    extra = redactor.exact_json(dict(kept.extra))
+    assert isinstance(extra, dict)
+    outcome = replace(
+        kept,
+        predicted_answer=clean(kept.predicted_answer),
+        fail_reason=clean(kept.fail_reason),
+        conversation=tuple(replace(turn, content=clean(turn.content)) for turn in kept.conversation),
+        extra=extra,
+    )
+    return replace(done, outcome=outcome)
 
 
 def trajectory(folder: EvaluationFolder, row: RowRef, *, gold: bool) -> TrajectoryRef:

@@ -75,6 +75,7 @@ class Caller:
         slots: A slot is held during a call; None where the caller's caller holds one.
         in_flight: Calls that may be in flight at once; that many failures may have one passing cause.
         sleep: Waits.
+        hide: Removes secrets from replies: a gateway or a tool may show a key to the model, which repeats it.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Caller:
         slots: Slots | None = None,
         in_flight: int = 1,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        hide: Callable[[str], str] = str,
     ) -> None:
         self.model = model
         self.role = role
@@ -102,6 +104,7 @@ class Caller:
         self._rng = rng
         self._slots = slots
         self._sleep = sleep
+        self._hide = hide
         where = f" at {model.info.endpoint}" if model.info.endpoint else ""
         self._breaker = Breaker(f"the {role}'s model {model.info.model}{where}", in_flight, policy, clock, sleep)
         self._latencies = Latencies(policy.hedge_after)
@@ -266,7 +269,7 @@ class Caller:
                 cost_usd=cost,
             )
         )
-        return replace(reply, usage=usage, notes=())
+        return replace(reply, text=self._hide(reply.text), usage=usage, notes=())
 
     def _failed(self, call: _Call, error: CallError) -> CallError | Unavailable:
         self.meter.record(call.key, call.usage, wait_s=call.wait_s)

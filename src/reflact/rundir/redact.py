@@ -21,6 +21,9 @@ MARK = "[redacted]"
 _SHORTEST = 6
 """Values shorter than this are words or placeholders (`none`, `EMPTY`); removing them would wreck ordinary text."""
 
+SHORTEST_IN_ANSWERS = 16
+"""The same for what models wrote: a placeholder such as `lm-studio` may be the right answer, and scores rest on it."""
+
 _REMEMBERED = 4096  # results for short texts that are kept
 _SHORT = 80  # characters; names of fields, statuses and models, which every event repeats
 
@@ -58,12 +61,12 @@ _BEARER = re.compile(r"(?i)(\bbearer\s+)(?=\S*[0-9]|\S{24})[A-Za-z0-9._~+/=-]{8,
 class Redactor:
     """Removes secrets from texts and JSON values; knows the given ones, also as they look inside a URL."""
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        """Know `secrets`; values shorter than 6 characters are ignored."""
+    def __init__(self, secrets: Iterable[str], *, shortest: int = _SHORTEST) -> None:
+        """Know `secrets`; values shorter than `shortest` characters are ignored."""
         known = {secret.strip() for secret in secrets}
         known |= {quote(secret, safe="") for secret in known}
         # Longest first: a secret that contains another one goes as a whole.
-        values = sorted((secret for secret in known if len(secret) >= _SHORTEST), key=lambda s: (-len(s), s))
+        values = sorted((secret for secret in known if len(secret) >= shortest), key=lambda s: (-len(s), s))
         self._known = re.compile("|".join(map(re.escape, values))) if values else None
         # A run writes two events a call, and the patterns would look at the same few words in each of them.
         self._remembered = lru_cache(_REMEMBERED)(self._log_text)
