@@ -80,7 +80,7 @@ def test_another_hydra_application_in_the_process_is_left_alone(tmp_path: Path) 
 
 
 def test_every_option_composes(composer: Composer) -> None:
-    for group in composer.groups():
+    for group in set(composer.groups()) - {"validity"}:  # the rules of tables lie beside the options and are none
         for option in composer.options(group) if not group.startswith("ablation/") else []:
             line = f"+{group}={option}" if group == "sweep" else f"{group}={option}"
             assert isinstance(composer.compose([line]), Config), line
