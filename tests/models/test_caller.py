@@ -45,7 +45,8 @@ def test_what_may_pass_is_tried_again_and_attempts_count_once(failure: Failure) 
 
 
 def test_pauses_double_with_jitter_and_have_a_ceiling() -> None:
-    bench = Bench([error(Failure.SERVER)], limits=LimitsConfig(max_attempts=6, backoff_s=1, max_backoff_s=4))
+    limits = LimitsConfig(max_attempts=6, backoff_s=1, max_backoff_s=4)
+    bench = Bench([error(Failure.SERVER)], limits=limits, in_flight=8)
     with pytest.raises(CallError):
         asyncio.run(bench.ask())
     for pause, full in zip(bench.time.slept, [1, 2, 4, 4, 4], strict=True):

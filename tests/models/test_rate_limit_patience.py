@@ -122,7 +122,7 @@ def test_nothing_but_429_ends_after_a_while_in_a_state_to_go_on_from() -> None:
             await _ask_all(caller, 100, 64)
         assert all(isinstance(error, Stopped) for error in caught.value.exceptions)
         assert caught.value.exceptions[0].cause is StopCause.RATE_LIMIT  # type: ignore[union-attr]
-        assert 300 <= now() - began <= 300 + 65
+        assert 90 <= now() - began <= 90 + 65, "a service that never answered is not waited for as long as one that did"
         assert model.refused < 64 + 20, "after the first ones, one call asks for all"
 
     run(main())
@@ -162,7 +162,7 @@ def test_429s_take_no_attempts_from_other_failures() -> None:
 
     async def main() -> None:
         events: list[Event] = []
-        caller, _ = _caller(Mixed(1, says_when=False), LimitsConfig(), 1, events.append)
+        caller, _ = _caller(Mixed(1, says_when=False), LimitsConfig(), 64, events.append)
         assert (await caller.ask(request(), stage="rollout", phase="train")).usage.failed_calls == 15
         pauses = [event.wait_s for event in events if isinstance(event, CallRetried)]
         assert pauses[10] <= 1.0, "the first 500 is answered like a first failure"
