@@ -283,6 +283,7 @@ PROBES: dict[str, Probe] = {
     "env.mode": Look("multi", settings, ("benchmark=spreadsheetbench", "env.sample=true")),
     "env.gold_feedback": Look("train", settings, ("benchmark=spreadsheetbench", "env.sample=true", "env.mode=multi")),
     "env.sandbox": Look("off", settings, ("benchmark=spreadsheetbench", "env.sample=true")),
+    "env.recalculate": Look("off", settings, ("benchmark=spreadsheetbench", "env.sample=true")),
     "env.code_timeout": Look("7", settings, ("benchmark=spreadsheetbench", "env.sample=true")),
     "env.code_memory_mb": Look("77", settings, ("benchmark=spreadsheetbench", "env.sample=true")),
     "env.max_context_chars": Look("777", settings, ("benchmark=searchqa", "env.sample=true")),

@@ -53,7 +53,7 @@ SCOPES = (
     ),
     Scope(("env.image_detail", "env.max_image_pixels"), _benchmark("docvqa"), "with benchmark=docvqa"),
     Scope(
-        ("env.mode", "env.code_", "env.gold_feedback"),
+        ("env.mode", "env.code_", "env.gold_feedback", "env.recalculate"),
         _benchmark("spreadsheetbench"),
         "with benchmark=spreadsheetbench",
     ),

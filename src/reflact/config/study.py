@@ -141,6 +141,11 @@ class EnvConfig:
         120.0, "Seconds that a student's script may take on one workbook (SpreadsheetBench).", low=0.1
     )
     code_memory_mb: int = opt(2048, "Megabytes that a student's script may take (SpreadsheetBench).", low=64)
+    recalculate: str = opt(
+        "auto",
+        "Compute formulas saved without results with LibreOffice, where it is installed (SpreadsheetBench).",
+        choices=("auto", "off"),
+    )
     max_context_chars: int = opt(6000, "Characters of context a question keeps.", low=100)
     use_theorem: bool = opt(False, "Show the theorem (LiveMathematicianBench).")
     use_sketch: bool = opt(False, "Show the proof sketch (LiveMathematicianBench).")

@@ -24,6 +24,7 @@ _NOT_DATA = frozenset(
     {
         *("env.workers", "env.env_workers", "env.exec_timeout", "env.call_timeout", "env.idle_timeout"),
         *("env.max_completion_tokens", "env.max_turns", "env.mode", "env.skill_init", "env.out_root", "env.sandbox"),
+        "env.recalculate",
     }
 )
 _USUAL_NAME = re.compile(r"(\d+-\d+-\d+|1shot|10pct)(?:_seed\d+)?")

@@ -158,7 +158,7 @@ def test_references_without_results_are_found_and_left_out(tmp_path: Path) -> No
     benchmark, item = one(tmp_path, cases=2)
     stem = tmp_path / "spreadsheet" / item.id / f"2_{item.id}"
     book(Path(f"{stem}_golden.xlsx"), {"A1": 22, "B1": "=A1*2"})
-    benchmark = over(tmp_path, split="1shot")
+    benchmark = over(tmp_path, split="1shot", recalculate="off")
     split = benchmark.load()
     (finding,) = benchmark.check(split)
     assert (finding.level, finding.code) == ("warning", "not_evaluable")
@@ -168,7 +168,7 @@ def test_references_without_results_are_found_and_left_out(tmp_path: Path) -> No
         outcome, _ = do(benchmark, item, reply)
         assert (outcome.hard, outcome.soft, outcome.extra["not_evaluable"]) == (score, score, 1)
     book(Path(f"{stem}_golden.xlsx".replace("2_", "1_")), {"A1": 21, "B1": "=A1*2"})
-    benchmark = over(tmp_path, split="1shot")
+    benchmark = over(tmp_path, split="1shot", recalculate="off")
     outcome, _ = do(benchmark, benchmark.load().parts[Part.TRAIN][0], DONE.format(line="pass"))
     assert (outcome.status, outcome.hard, outcome.extra["not_evaluable"]) == (RowStatus.OK, 0.0, 2)
     assert outcome.fail_reason is not None
@@ -176,7 +176,7 @@ def test_references_without_results_are_found_and_left_out(tmp_path: Path) -> No
 
 
 def test_a_formula_in_the_result_is_explained(tmp_path: Path) -> None:
-    outcome, _ = do(*one(tmp_path), DONE.format(line="book.active['B1'] = '=A1*2'"))
+    outcome, _ = do(*one(tmp_path, recalculate="off"), DONE.format(line="book.active['B1'] = '=A1*2'"))
     assert outcome.hard == 0.0
     assert outcome.fail_reason is not None
     assert "Formulas written by a script have no result" in outcome.fail_reason

@@ -18,6 +18,7 @@ from reflact.benchmarks.spreadsheetbench.agent import Desk, script_of
 from reflact.benchmarks.spreadsheetbench.checks import confinement_finding, reference_findings
 from reflact.benchmarks.spreadsheetbench.dialogue import Dialogue
 from reflact.benchmarks.spreadsheetbench.form import SpreadsheetFormat, resolve
+from reflact.benchmarks.spreadsheetbench.office import Office, find_office
 from reflact.benchmarks.spreadsheetbench.programs import Programs
 from reflact.benchmarks.spreadsheetbench.rehearsal import RULES, rehearse
 from reflact.benchmarks.spreadsheetbench.workshop import Verdict, Workshop, WorkshopError
@@ -98,6 +99,7 @@ class SpreadsheetBench:
             "code_memory_mb": env.code_memory_mb,
             "max_completion_tokens": env.max_completion_tokens,
             "sandbox": self._choice.record,
+            "recalculate": self._recalculate,
             "prompts": {prompt.name: prompt.record() for prompt in prompts},
         }
 
@@ -172,6 +174,13 @@ class SpreadsheetBench:
             marks["gold_feedback"] = self._env.gold_feedback
         return marks
 
+    @property
+    def _recalculate(self) -> str:
+        """Who computes formulas: rows that differ in it are never mixed."""
+        if self._env.recalculate == "off":
+            return "off"
+        return "none" if self._office is None else self._office.record
+
     @cached_property
     def _choice(self) -> Choice:
         return choose(self._env.sandbox)
@@ -180,7 +189,11 @@ class SpreadsheetBench:
     def _workshop(self) -> Workshop:
         env = self._env
         programs = Programs(self._choice.confinement, env.env_workers, env.code_memory_mb * _MIB)
-        return Workshop(programs, self._root.resolve(), env.code_timeout)
+        return Workshop(programs, self._root.resolve(), env.code_timeout, self._office)
+
+    @cached_property
+    def _office(self) -> Office | None:
+        return find_office(self._env.recalculate, self._choice.confinement)
 
     @cached_property
     def _desk(self) -> Desk:

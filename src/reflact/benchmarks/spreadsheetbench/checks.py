@@ -37,9 +37,13 @@ def reference_findings(split: Split, workshop: Workshop) -> list[Finding]:
     if not problems:
         return []
     names = _listed(list(problems))
+    if workshop.office is not None:
+        left = "LibreOffice is asked for missing results; cases for which it has none are left out"
+    else:
+        left = "Such cases are left out"
     first = next(iter(problems.values()))
     message = (
-        f"the references of {len(problems)} items cannot be evaluated ({names}): {first}. Such cases are left out of "
+        f"the references of {len(problems)} items cannot be evaluated ({names}): {first}. {left} of "
         "an item's score, and an item with no other case scores 0. Opening and saving the workbooks with a spreadsheet "
         "program fills the results in"
     )

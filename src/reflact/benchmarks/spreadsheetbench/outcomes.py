@@ -38,13 +38,19 @@ def outcome_of(
     passed = sum(verdict.passed for verdict in counted)
     soft = passed / len(counted) if counted else 0.0
     hard = 1.0 if counted and passed == len(counted) else 0.0
-    extra = {
+    extra: dict[str, Json] = {
         **marks,
         "cases": len(verdicts),
         "passed": passed,
         NOT_EVALUABLE: len(verdicts) - len(counted),
         "verdicts": [verdict.state for verdict in verdicts],
     }
+    recalculated = [list(verdict.recalculated) for verdict in verdicts]
+    if any(recalculated):
+        extra["recalculated"] = recalculated
+    failures = list(dict.fromkeys(verdict.not_recalculated for verdict in verdicts if verdict.not_recalculated))
+    if failures:
+        extra["not_recalculated"] = failures
     return Outcome(
         status=RowStatus.OK,
         hard=hard,

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import reflact
+from reflact.benchmarks.spreadsheetbench.turns import Turns
 from reflact.confine import ConfinedResult, Confinement, Job, Limits, Mount, Python, remove_tree, this_python
 
 _PACKAGE = "reflact.benchmarks.spreadsheetbench.inside"
@@ -84,19 +83,12 @@ class Programs:
             return await self._run(job)
 
     async def _run(self, job: Job) -> ConfinedResult:
-        async with self._turn():
+        async with self._turns.taken():
             return await self.confinement.run(job)
 
-    @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
-        # A semaphore belongs to the loop that it was first waited for in.
-        turns = self._turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.at_once))
-        async with turns:
-            yield
-
     @cached_property
-    def _turns(self) -> WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]:
-        return WeakKeyDictionary()
+    def _turns(self) -> Turns:
+        return Turns(self.at_once)
 
     @cached_property
     def _python(self) -> Python:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reflact.benchmarks.spreadsheetbench.casefiles import CaseFiles
 from reflact.benchmarks.spreadsheetbench.form import cases_of, folder_of
 from reflact.benchmarks.spreadsheetbench.inside.compare import FAIL, NOT_EVALUABLE, PASS, READ, UNREADABLE
+from reflact.benchmarks.spreadsheetbench.office import Office
 from reflact.benchmarks.spreadsheetbench.programs import MOST_PRODUCED, OWN_LIMIT_S, Programs, workspace
+from reflact.benchmarks.spreadsheetbench.second_look import SecondLook
 from reflact.benchmarks.spreadsheetbench.telling import problem_of
 from reflact.confine import ConfinedResult, read_regular
 from reflact.core.types import Item
@@ -44,10 +47,14 @@ class Verdict:
     Attributes:
         state: `pass`, `fail`, `unreadable` or `not_evaluable`.
         reason: Why it did not pass, in words that give no value of the reference away.
+        recalculated: Which workbooks were recalculated for it: `golden`, `produced`.
+        not_recalculated: Why one was not, though it was tried; `""` if all went well.
     """
 
     state: str
     reason: str = ""
+    recalculated: tuple[str, ...] = ()
+    not_recalculated: str = ""
 
     @property
     def passed(self) -> bool:
@@ -68,11 +75,13 @@ class Workshop:
         programs: Starts programs.
         root: The data folder.
         seconds: What a script may take on one case.
+        office: Computes formulas that were saved without results; None leaves them.
     """
 
     programs: Programs
     root: Path
     seconds: float
+    office: Office | None = None
 
     async def run(self, item: Item, case: CaseFiles, code: str) -> Ran:
         """Run a script on one case, in a new folder that holds nothing but the script and the input."""
@@ -105,7 +114,8 @@ class Workshop:
             while len(verdicts) < len(tasks):
                 result = await self._compare(item, tasks[len(verdicts) :])
                 lines = _lines(result)
-                verdicts += [_verdict(line) for line in lines if line["state"] != READ]
+                for line in (line for line in lines if line["state"] != READ):
+                    verdicts.append(await self._settled(item, tasks[len(verdicts)], line, place))
                 if len(verdicts) < len(tasks):
                     # The program ended early. Whether the reference had been read tells whose workbook was too much.
                     if not lines or lines[-1]["state"] != READ:
@@ -157,9 +167,23 @@ class Workshop:
         path.write_bytes(ran.produced)
         return {"golden": str(golden), "produced": str(path)}
 
-    async def _compare(self, item: Item, tasks: Sequence[dict[str, str | None]]) -> ConfinedResult:
+    async def _settled(
+        self, item: Item, task: Mapping[str, str | None], line: Mapping[str, Any], place: Path
+    ) -> Verdict:
+        """Return the verdict on a case, after a second look where formulas without results stand in the way."""
+        if self.office is None or "needs" not in line:
+            return _verdict(line)
+        look = SecondLook(self.office, partial(self._compared, item), place)
+        line, done, problem = await look.settle(task, line)
+        return replace(_verdict(line), recalculated=done, not_recalculated=problem)
+
+    async def _compared(self, item: Item, task: Mapping[str, str | None]) -> Mapping[str, Any]:
+        lines = _lines(await self._compare(item, [task]))
+        return lines[-1] if lines else {"state": READ}
+
+    async def _compare(self, item: Item, tasks: Sequence[Mapping[str, str | None]]) -> ConfinedResult:
         shown = tuple(Path(path) for task in tasks for path in task.values() if path is not None)
-        task = {"position": item.data["answer_position"], "cases": list(tasks)}
+        task = {"position": item.data["answer_position"], "cases": [dict(task) for task in tasks]}
         return await self.programs.own("compare", shown=shown, task=task)
 
 
@@ -169,7 +193,7 @@ def _lines(result: ConfinedResult) -> list[dict[str, Any]]:
     return [json.loads(line) for line in whole]
 
 
-def _verdict(line: dict[str, Any]) -> Verdict:
+def _verdict(line: Mapping[str, Any]) -> Verdict:
     state, note = str(line["state"]), str(line.get("note", ""))
     if state == UNREADABLE:
         return Verdict(state, f"The workbook at OUTPUT_PATH cannot be compared: {note}.")

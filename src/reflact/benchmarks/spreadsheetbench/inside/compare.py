@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from reflact.benchmarks.spreadsheetbench.inside.positions import Area, cell_name, parse
-from reflact.benchmarks.spreadsheetbench.inside.reading import Book, Cells, Unreadable
+from reflact.benchmarks.spreadsheetbench.inside.reading import Book, Cells, Unreadable, Unrecalculated
 from reflact.benchmarks.spreadsheetbench.inside.values import NotEvaluated, kind, same
 
 PASS, FAIL, UNREADABLE, NOT_EVALUABLE = "pass", "fail", "unreadable", "not_evaluable"
-READ = "read"
+READ, UNRECALCULATED = "read", "unrecalculated"
+GOLDEN, PRODUCED, COPY = "golden", "produced", "{}_copy"
 
 
 def main() -> None:
     """Do the task `{position, cases: [{golden, produced}]}`.
 
+    A case may also hold `golden_copy` and `produced_copy`, which are recalculated copies.
+
     For each case comes a line with `state` `read` as soon as the reference is read, so that whoever waits knows whose
-    fault it is if nothing more comes, and then one with the verdict.
+    fault it is if nothing more comes, and then one with the verdict. Its `needs` names the workbook that holds formulas
+    without results where they matter, and `state` is `unrecalculated` where a copy is of no use.
     """
     task = json.load(sys.stdin)
     areas = parse(task["position"])
@@ -30,19 +34,36 @@ def main() -> None:
 
 def _verdict(case: Mapping[str, str | None], areas: Sequence[Area]) -> Mapping[str, Any]:
     try:
-        expected = expected_cells(Book(Path(str(case["golden"]))), areas)
+        return _compared(case, areas)
+    except Unrecalculated as error:
+        return {"state": UNRECALCULATED, "note": str(error)}
+
+
+def _compared(case: Mapping[str, str | None], areas: Sequence[Area]) -> Mapping[str, Any]:
+    try:
+        expected = expected_cells(_book(case, GOLDEN), areas)
+    except Unrecalculated:
+        raise
     except Unreadable as error:
         return {"state": NOT_EVALUABLE, "note": str(error)}
     _say({"state": READ})
     problem = problem_of(expected)
     if problem:
-        return {"state": NOT_EVALUABLE, "note": problem}
+        blank = any(isinstance(value, NotEvaluated) for _, cells in expected for value in (cells or {}).values())
+        return {"state": NOT_EVALUABLE, "note": problem, **({"needs": GOLDEN} if blank else {})}
     if case["produced"] is None:
         return {"state": FAIL, "cells": 0, "differing": 0, "first": "", "note": "there is no produced workbook"}
     try:
-        return compare(expected, Book(Path(case["produced"])), areas)
+        return compare(expected, _book(case, PRODUCED), areas)
+    except Unrecalculated:
+        raise
     except Unreadable as error:
         return {"state": UNREADABLE, "note": str(error)}
+
+
+def _book(case: Mapping[str, str | None], side: str) -> Book:
+    copy = case.get(COPY.format(side))
+    return Book(Path(str(case[side])), None if copy is None else Path(copy))
 
 
 def expected_cells(golden: Book, areas: Sequence[Area]) -> list[tuple[str, Cells | None]]:
@@ -83,7 +104,7 @@ def compare(expected: Sequence[tuple[str, Cells | None]], produced: Book, areas:
                 differing += 1
                 first = first or f"{name}!{cell_name(*place)}, which holds {kind(value)}"
     counts = {"cells": compared, "differing": differing, "unevaluated": unevaluated, "first": first}
-    return {"state": FAIL if differing else PASS, **counts}
+    return {"state": FAIL if differing else PASS, **counts, **({"needs": PRODUCED} if unevaluated else {})}
 
 
 def _say(line: Mapping[str, Any]) -> None:

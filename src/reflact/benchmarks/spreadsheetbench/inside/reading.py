@@ -8,15 +8,19 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from reflact.benchmarks.spreadsheetbench.inside.positions import Area
+from reflact.benchmarks.spreadsheetbench.inside.positions import Area, parse
 from reflact.benchmarks.spreadsheetbench.inside.values import NOT_EVALUATED
 
 MOST_UNPACKED = 400 * 1024 * 1024
 _FORMULA = re.compile(rb"<(?:\w+:)?f[ />]")
 _SHEETS = re.compile(r"xl/worksheets/[^/]+\.xml")
 _CHUNK = 1024 * 1024
+# What LibreOffice saves for a function that it does not know, and for a formula that it cannot compute.
+_UNKNOWN = ("#NAME?", "#VALUE!")
 
-Cells = dict[tuple[int, int], Any]
+Place = tuple[int, int]
+"""Row and column."""
+Cells = dict[Place, Any]
 """Values by row and column; a formula without a saved result is `NOT_EVALUATED`."""
 
 
@@ -24,18 +28,29 @@ class Unreadable(Exception):
     """A workbook that is not read, and why."""
 
 
+class Unrecalculated(Unreadable):
+    """The recalculated copy of a workbook that is not read, and why."""
+
+
 class Book:
     """A workbook's values.
 
+    Args:
+        path: The workbook.
+        copy: The same, recalculated: only formulas that have no result in the workbook itself take their value from it,
+            since whatever wrote the copy may have changed the form of others.
+
     Raises:
         Unreadable: It is no workbook, damaged, or unpacks to more than it may.
+        Unrecalculated: The same of the copy.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, copy: Path | None = None) -> None:
         has_formulas = _inspect(path)
         self._values = _load(path, values=True)
         # Whether a formula has a result shows only beside the formulas themselves.
         self._formulas = _load(path, values=False) if has_formulas else None
+        self._copy = None if copy is None else _copy(copy)
 
     @property
     def first(self) -> str:
@@ -60,7 +75,25 @@ class Book:
                 # A result that is an empty text is read as None too, but with the type of a text.
                 if formulas[place].data_type == "f" and cell.data_type != "str":
                     found[place] = NOT_EVALUATED
+                    if self._copy is not None and sheet in self._copy.sheetnames:
+                        _recalculate(found, place, formulas[place].value, _existing(self._copy[sheet]), area)
         return found
+
+
+def _recalculate(found: Cells, own: Place, formula: Any, results: dict[Place, Any], area: Area) -> None:
+    """Take the results of one formula from a recalculated copy."""
+    places = [own] if own in results else []
+    # A formula for a whole range stands in its first cell only, and the others hold nothing before it is computed.
+    spread = getattr(formula, "ref", None)
+    if spread and ":" in spread:
+        (reach,) = parse(spread)
+        places += [
+            place for place in results if reach.holds(*place) and area.holds(*place) and found.get(place) is None
+        ]
+    for place in places:
+        cell = results[place]
+        empty = cell.value is None and cell.data_type != "str"
+        found[place] = NOT_EVALUATED if empty or cell.value in _UNKNOWN else cell.value
 
 
 def _existing(sheet: Any) -> dict[tuple[int, int], Any]:
@@ -75,6 +108,14 @@ def _load(path: Path, *, values: bool) -> Any:
         return openpyxl.load_workbook(path, data_only=values)
     except Exception as error:  # a damaged file may raise anything, and all of it means the same
         raise Unreadable(f"it cannot be read as a workbook ({type(error).__name__})") from error
+
+
+def _copy(path: Path) -> Any:
+    try:
+        _inspect(path)
+        return _load(path, values=True)
+    except Unreadable as error:
+        raise Unrecalculated(str(error)) from error
 
 
 def import_openpyxl() -> Any:
