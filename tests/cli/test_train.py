@@ -52,6 +52,37 @@ def test_a_foreign_directory_is_refused_also_for_a_resume(tmp_path: Path) -> Non
     assert tree(tmp_path) == before
 
 
+def test_a_place_that_can_hold_no_directory_is_refused_by_every_command(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    (tmp_path / "loop").symlink_to("loop")
+    before = tree(tmp_path / "file")
+    for place in ("file", "file/below", "loop", "n" * 300):
+        for result in (
+            run(tmp_path, "reflact-train", *QUICK, f"env.out_root={place}"),
+            run(tmp_path, "reflact", "archive", place),
+        ):
+            assert result.code == 73, result.err
+            assert place in result.err and "Traceback" not in result.err and result.err.count("\n") == 1
+    assert run(tmp_path, "reflact", "doctor", *QUICK, "env.out_root=file").code == 73
+    assert tree(tmp_path / "file") == before
+
+
+@pytest.mark.parametrize("reader", ["gone", "full"])
+def test_a_result_that_nobody_can_read_from_stdout_makes_no_failure_of_the_run(tmp_path: Path, reader: str) -> None:
+    command = line("reflact-train", *QUICK, "env.out_root=out", "display.mode=plain")
+    if reader == "full":
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, timeout=120)
+    else:
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, timeout=120)
+        os.close(writing)
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+    assert (tmp_path / "out" / "summary.json").exists()
+
+
 def test_a_resume_with_another_configuration_is_refused_with_the_difference(finished: Path) -> None:
     before = tree(finished)
     changed = ("env.out_root=out/李明", "run.resume=true", "optimizer.learning_rate=8")

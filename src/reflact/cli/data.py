@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from reflact.benchmarks.commands import DataReport, check_data
 from reflact.benchmarks.registry import load_benchmark
 from reflact.config.schema import Config
 from reflact.core.errors import ExitCode
+from reflact.report.console import make_console
 
 app = typer.Typer(help="Look at a benchmark's items.", no_args_is_help=True)
 
@@ -62,7 +63,7 @@ def make_games(
 
     counts = {"train": train, "valid_seen": seen, "valid_unseen": unseen}
     report = make(out, counts, seed=seed, extra_places=extra_places, workers=workers)
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console(sys.stdout, soft_wrap=True, markup=True)
     state = "written" if report.written else "already there"
     console.print(f"{escape(str(report.root))}: {report.games} games {state}, each won in the engine")
     console.print(f"  {report.steps} commands in all, {report.steps / report.games:.1f} a game")
@@ -70,7 +71,7 @@ def make_games(
 
 
 def _show(report: DataReport) -> None:
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console(sys.stdout, soft_wrap=True, markup=True)
     console.print(f"{report.benchmark}, split {escape(report.split)} from {escape(report.source)}")
     console.print("  " + ", ".join(f"{part} {count}" for part, count in report.counts.items()))
     console.print(f"  fingerprint {report.fingerprint}")

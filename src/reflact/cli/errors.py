@@ -25,8 +25,7 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         say(program, "interrupted")
         raise SystemExit(int(ExitCode.STOPPED)) from None
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain again while it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
 
 
@@ -34,6 +33,20 @@ def fail(program: str, error: ReflactError) -> None:
     """Print the message of an error and exit with its code."""
     say(program, str(error))
     raise SystemExit(int(error.exit_code)) from None
+
+
+def tell(show: Callable[[], object]) -> None:
+    """Print a result that is in files already: that nobody reads it, or it has no room, makes no failure of a run."""
+    try:
+        show()
+        sys.stdout.flush()
+    except OSError:
+        _mute()
+
+
+def _mute() -> None:
+    """Let the rest of stdout vanish; Python would complain again while it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(program: str, message: str) -> None:

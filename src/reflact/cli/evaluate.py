@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from reflact.cli import help
-from reflact.cli.errors import guarded
+from reflact.cli.errors import guarded, tell
 from reflact.cli.utf8 import ensure_utf8
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _evaluate(config: Config, claim: Claim) -> float:
     with make_display(config) as emit:
         evaluation = run(config, claim=claim, listeners=(emit,))
     if config.display.mode != "off":
-        print_closing(claim.root)
+        tell(lambda: print_closing(claim.root))
     hard = evaluation.to_json().get("hard")
     return float(hard) if isinstance(hard, int | float) else float("nan")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from reflact.benchmarks.commands import SplitReport, make_split, verify_split
@@ -16,6 +16,7 @@ from reflact.benchmarks.registry import load_benchmark
 from reflact.benchmarks.splits import DEFAULT_SEED
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError, ExitCode
+from reflact.report.console import make_console
 
 app = typer.Typer(help="Make and verify split folders.", no_args_is_help=True)
 
@@ -71,7 +72,7 @@ def _config(name: str) -> Config:
 
 
 def _show(report: SplitReport, state: str) -> None:
-    console = Console(soft_wrap=True, highlight=False)
+    console = make_console(sys.stdout, soft_wrap=True, markup=True)
     console.print(f"{escape(str(report.folder))}: {state}")
     if report.counts:
         console.print("  " + ", ".join(f"{part} {count}" for part, count in report.counts.items()))

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from reflact.cli import help
-from reflact.cli.errors import guarded
+from reflact.cli.errors import guarded, tell
 from reflact.cli.utf8 import ensure_utf8
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _train(config: Config, claim: Claim) -> float:
     with make_display(config) as emit:
         summary = run(config, claim=claim, listeners=(emit,))
     if config.display.mode != "off":
-        print_closing(claim.root)
+        tell(lambda: print_closing(claim.root))
     return _score(summary.to_json())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import io
 from typing import IO, TYPE_CHECKING, Any
 
@@ -48,8 +49,12 @@ def speaks_utf8(stream: Any) -> bool:
 
 
 def make_console(stream: IO[str], **options: Any) -> Console:
-    """Return a rich console on a stream; markup, emoji codes and automatic highlighting are off."""
+    """Return a rich console on a stream; markup, emoji codes and automatic highlighting are off if not asked for."""
     from rich.console import Console
 
+    class _Console(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads the output")  # rich would exit with 1: no fault of ours
+
     target: Any = stream if speaks_utf8(stream) else AsciiStream(stream)
-    return Console(file=target, markup=False, emoji=False, highlight=False, **options)
+    return _Console(file=target, **{"markup": False, "emoji": False, "highlight": False, **options})

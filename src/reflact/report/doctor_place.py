@@ -40,7 +40,11 @@ def check_directory(config: Config) -> Iterator[Check]:
     """The run directory is free, its place can be written and has room. Nothing is written."""
     root = Path(config.env.out_root or "outputs").absolute()
     if config.env.out_root:
-        view = view_run(root)
+        try:
+            view = view_run(root)
+        except OSError as error:
+            yield failed("directory", f"{root}: {error.strerror}; give another place", ExitCode.REFUSED)
+            return
         resumable = view.ours and config.run.resume and view.claim.alive is False
         if view.names and not resumable:
             yield failed("directory", refusal(view), ExitCode.REFUSED)

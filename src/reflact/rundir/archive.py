@@ -37,8 +37,11 @@ def archive(root: Path, reason: str, clock: Callable[[], float]) -> Path:
         Refused: A claim lives, or the directory cannot be renamed; it is where it was.
     """
     root = Path(os.path.abspath(root))  # noqa: PTH100 - `resolve` would follow links
-    _refuse_link(root)
-    view = view_run(root)
+    try:
+        _refuse_link(root)
+        view = view_run(root)
+    except OSError as error:
+        raise Refused(f"{shown(root)}: not archived: {error.strerror}") from error
     if not root.is_dir():
         raise Refused(f"{shown(root)}: there is no such directory, so nothing was archived")
     if view.claim.alive is not False:
@@ -105,4 +108,4 @@ def _note(view: RunView, reason: str, now: datetime) -> dict[str, str | None]:
 
 def _refuse_link(root: Path) -> None:
     if root.is_symlink():
-        raise Refused(f"{shown(root)} is a link and was not archived; archive {shown(root.resolve())}")
+        raise Refused(f"{shown(root)} is a link and was not archived; archive {shown(Path(os.path.realpath(root)))}")

@@ -168,7 +168,7 @@ def _free_number(root: Path, *, resume: bool, timeout_s: float, ignore: Collecti
     """
     try:
         view = view_run(root, timeout_s)
-    except (NotADirectoryError, PermissionError) as error:
+    except OSError as error:
         raise Refused(f"{shown(root)} was refused: {error.strerror}") from error
     if not set(view.names) - set(ignore):
         _make(root)

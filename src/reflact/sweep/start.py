@@ -8,7 +8,7 @@ from pathlib import Path
 from reflact.config.schema import Config
 from reflact.core.errors import Refused
 from reflact.rundir.claim import Claim
-from reflact.rundir.refusal import refusal
+from reflact.rundir.refusal import refusal, shown
 from reflact.rundir.view import view_run
 
 
@@ -18,7 +18,10 @@ def require_free(root: Path, *, resume: bool) -> None:
     Raises:
         Refused: It is in use, or holds what is no run of ours.
     """
-    view = view_run(root)
+    try:
+        view = view_run(root)
+    except OSError as error:  # a file, a loop of links, a name that is too long, a folder of somebody else's
+        raise Refused(f"{shown(root)} was refused: {error.strerror}") from error
     if view.names and not (resume and view.ours):
         raise Refused(refusal(view))
 
