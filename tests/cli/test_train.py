@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -160,6 +161,47 @@ def test_a_stopped_run_says_how_to_go_on_and_does(tmp_path: Path) -> None:
     assert result.code == 0, result.err
     assert (root / "summary.json").exists()
     assert (root / ".hydra" / "overrides.yaml").read_bytes() == first
+
+
+def wait_for_rows(process: subprocess.Popen[bytes], root: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not any(root.glob("baseline/*/results.jsonl")):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_run_under_nohup_outlives_its_terminal(tmp_path: Path) -> None:
+    nohup = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    slow = line("reflact-train", *QUICK, "rehearsal.latency_s=0.1", "env.out_root=run")
+    with subprocess.Popen([sys.executable, "-c", nohup, *slow], cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        wait_for_rows(process, tmp_path / "run")
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert (tmp_path / "run" / "summary.json").exists()
+
+
+def test_an_impatient_user_gets_the_same_exit_code(tmp_path: Path) -> None:
+    slow = line("reflact-train", *QUICK, "rehearsal.latency_s=0.5", "env.out_root=run", "env.workers=2")
+    with subprocess.Popen(slow, cwd=tmp_path, stderr=subprocess.PIPE) as process:
+        wait_for_rows(process, tmp_path / "run")
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.005)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 75, err
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_run_has_begun_ends_with_75_too(tmp_path: Path, number: signal.Signals) -> None:
+    early = f"""
+import os, time
+from reflact.cli import errors
+errors.guarded("reflact-train", lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(50)))
+"""
+    done = subprocess.run([sys.executable, "-c", early], capture_output=True, timeout=60, check=False)
+    assert done.returncode == 75 and b"Traceback" not in done.stderr
 
 
 def test_a_run_without_a_name_gets_a_directory_of_its_own(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
+from types import FrameType
 
 from reflact.core.errors import ExitCode, ReflactError
 
@@ -17,16 +20,46 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         work: The command. An exception that is no `ReflactError` passes through: Python prints its traceback and
             exits with 1.
     """
+    _listen()
     try:
         work()
     except ReflactError as error:
         fail(program, error)
     except KeyboardInterrupt:
+        ending()
         say(program, "interrupted")
         raise SystemExit(int(ExitCode.STOPPED)) from None
     except BrokenPipeError:
         _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
+
+
+def _listen() -> None:
+    """Let SIGTERM and SIGHUP end a command like Ctrl-C, from its first moment; a run installs handlers of its own.
+
+    Whoever started the command with `nohup` wants SIGHUP to be ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    owner = os.getpid()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != owner:  # a forked child that was not given its own way to end
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
+
+
+def ending() -> None:
+    """Ignore signals from now on: the command is about to end, and a second Ctrl-C must not change its exit code."""
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
 
 
 def fail(program: str, error: ReflactError) -> None:

@@ -14,11 +14,11 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 from reflact import __version__
-from reflact.cli.errors import say
+from reflact.cli.errors import ending, say
 from reflact.config.check import check
 from reflact.config.compose import typed
 from reflact.config.schema import Config
-from reflact.core.errors import ExitCode, ReflactError, Stopped
+from reflact.core.errors import ExitCode, ReflactError, Refused, Stopped
 from reflact.rundir.claim import Claim
 from reflact.sweep.callback import EVALUATION
 from reflact.sweep.context import resume_command
@@ -52,10 +52,12 @@ def perform(program: str, node: DictConfig, work: Work) -> float:
     try:
         return _claimed(program, config, whole, work, many)
     except ReflactError as error:
-        log.error("%s", error)
+        if not isinstance(error, Refused):  # the log is in a directory that somebody else owns now
+            log.error("%s", error)
         if many:
             say(program, f"{config.env.out_root}: {error}")
             raise
+        ending()
         say(program, _message(program, whole, config, error))
         raise SystemExit(int(error.exit_code)) from None
     except Exception as error:

@@ -18,7 +18,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def run_interruptibly(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     """Run a coroutine to its end.
 
-    In the main thread SIGINT, SIGTERM and SIGHUP cancel it once; everything is closed on the way out.
+    In the main thread SIGINT, SIGTERM and SIGHUP cancel it; everything is closed on the way out. A SIGHUP that the
+    process was started to ignore (`nohup`) stays ignored.
 
     Raises:
         Stopped: A signal came (`interrupted`), or the coroutine raised it.
@@ -39,8 +40,8 @@ async def _main(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         task.cancel()
 
     loop = asyncio.get_running_loop()
-    watched = _SIGNALS if threading.current_thread() is threading.main_thread() else ()
-    for number in watched:
+    before = _handlers()
+    for number in before:
         loop.add_signal_handler(number, stop, number)
     try:
         return await task
@@ -49,8 +50,20 @@ async def _main(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
             raise
         raise Stopped(StopCause.INTERRUPTED, f"interrupted by {received[0].name}") from None
     finally:
-        for number in watched:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+
+def _handlers() -> dict[signal.Signals, Any]:
+    """Return the present handlers of the signals that end a run; none in other threads, which get no signals."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    found = {number: signal.getsignal(number) for number in _SIGNALS}
+    if found[signal.SIGHUP] is signal.SIG_IGN:
+        del found[signal.SIGHUP]
+    # None: a handler that was not set from Python, which could not be set again from here.
+    return {number: signal.SIG_DFL if handler is None else handler for number, handler in found.items()}
 
 
 def leading(group: BaseExceptionGroup[BaseException]) -> BaseException:
