@@ -170,6 +170,15 @@ def test_empty_replies_make_a_run_invalid_and_name_the_cap(study: Study) -> None
     assert "env.max_completion_tokens=16384: raise it" in reasons
 
 
+@pytest.mark.parametrize("reply", [Fault.empty(), Reply("I would rather not."), Reply('{"edits": 5}')])
+def test_a_teacher_that_gives_nothing_usable_makes_a_run_invalid(study: Study, reply: Reply | Fault) -> None:
+    summary, _ = study.train(lambda seen, known: reply if is_teacher(seen) else known(seen))
+    assert summary is not None
+    (reason,) = summary.data["validity"]["reasons"]
+    assert reason.startswith("untaught: none of the teacher's ")
+    assert ("model.teacher_max_completion_tokens" in reason) == isinstance(reply, Fault)
+
+
 def test_no_key_is_in_any_file(study: Study) -> None:
     summary, _ = study.train(lambda seen, known: known(seen))
     assert summary is not None

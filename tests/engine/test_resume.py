@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from reflact.config.compose import compose
+from reflact.core.errors import DataError, Refused
+from reflact.engine.run import train
 from tests.engine.test_training import results, scores
 
 OVERRIDES = [
@@ -118,3 +122,38 @@ def test_a_score_of_zero_survives_a_resume(tmp_path: Path) -> None:
     assert code == 0
     assert again["summary"]["baseline"] == report["summary"]["baseline"]
     assert calls(again) == calls(report)
+
+
+def test_a_run_whose_record_is_gone_is_not_resumed_with_whatever_is_asked_for(
+    whole: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    root = tmp_path / "run"
+    shutil.copytree(whole[0], root)
+    (root / "summary.json").unlink()
+    (root / "config.json").unlink()
+    config = compose([*OVERRIDES, "optimizer.learning_rate=1", "run.resume=true"])
+    config.env.out_root = str(root)
+    with pytest.raises(Refused, match=r"config\.json is missing"):
+        train(config)
+    assert not (root / "config.json").exists()
+
+
+def test_damaged_files_are_named_and_never_taken_for_less_work(
+    whole: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    root = tmp_path / "run"
+    shutil.copytree(whole[0], root)
+    config = compose([*OVERRIDES, "run.resume=true"])
+    config.env.out_root = str(root)
+    (root / "summary.json").write_text('{"status": ', encoding="utf-8")
+    with pytest.raises(DataError, match=r"summary\.json is damaged.*run\.resume=true"):
+        train(config)
+    (root / "summary.json").unlink()
+    first, *rest = (root / "history.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (root / "history.jsonl").write_text(first + rest[0][:20], encoding="utf-8")
+    events: list[Any] = []
+    summary = train(config, listeners=[events.append])
+    assert summary.data["best"] == whole[1]["summary"]["best"]
+    (warning,) = [event for event in events if getattr(event, "code", "") == "history_incomplete"]
+    assert str(len(rest)) in warning.message
+    assert (root / "history.jsonl").read_text(encoding="utf-8") == first

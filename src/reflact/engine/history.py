@@ -9,6 +9,7 @@ from typing import Any
 
 from reflact.engine.state import TrainingState
 from reflact.rundir.atomic import write_text
+from reflact.rundir.jsonl import read_jsonl
 from reflact.rundir.layout import RunLayout
 
 
@@ -17,13 +18,19 @@ class History:
 
     A process can die between a record and the state that covers it; the stage is then done again and gives the
     same record.
+
+    Attributes:
+        missing: Records that the state covers and the file has not: somebody else shortened it. They cannot be made
+            again, but do not count as there either, so that what is appended now is not taken for them.
     """
 
     def __init__(self, layout: RunLayout, state: TrainingState) -> None:
         self._layout = layout
         self._state = state
-        _keep(layout.history, state.history_lines)
-        _keep(layout.lr_history, state.lr_history_lines)
+        covered = state.history_lines
+        state.history_lines = _keep(layout.history, covered)
+        state.lr_history_lines = _keep(layout.lr_history, state.lr_history_lines)
+        self.missing = covered - state.history_lines
         if not layout.history.exists():
             write_text(layout.history, "")  # a run without a step has a history too
 
@@ -39,7 +46,7 @@ class History:
 
     def records(self, epoch: int) -> list[dict[str, Any]]:
         """Return the records of an epoch."""
-        return [record for record in _read(self._layout.history) if record["epoch"] == epoch]
+        return [record for record in read_history(self._layout) if record["epoch"] == epoch]
 
 
 def _append(path: Path, record: Mapping[str, Any]) -> None:
@@ -47,15 +54,22 @@ def _append(path: Path, record: Mapping[str, Any]) -> None:
     write_text(path, lines + json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+def read_history(layout: RunLayout) -> list[dict[str, Any]]:
+    """Return all records of a run; none where the file is missing.
+
+    Raises:
+        DataError: A line is no record; file and line are named.
+    """
+    path = layout.history
+    return [record for _, record in read_jsonl(path)]
 
 
-def _keep(path: Path, lines: int) -> None:
+def _keep(path: Path, lines: int) -> int:
+    """Leave the first `lines` whole lines in a file; return how many it has then."""
     if not path.exists():
-        return
-    kept = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    if len(kept) > lines or (kept and not kept[-1].endswith("\n")):
-        write_text(path, "".join(kept[:lines]))
+        return 0
+    found = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in found if line.endswith("\n")][:lines]
+    if len(kept) < len(found):
+        write_text(path, "".join(kept))
+    return len(kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reflact.config.schema import Config
+from reflact.core.errors import DataError
 from reflact.core.events import Emit, RunFinished, RunStarted, Warned
 from reflact.core.names import Part
 from reflact.engine.assemble import Parts, assemble, make_parts
@@ -29,6 +29,7 @@ from reflact.rundir.atomic import write_json
 from reflact.rundir.claim import Claim
 from reflact.rundir.code_version import code_version
 from reflact.rundir.events import read_events
+from reflact.rundir.jsonl import parse_line
 from reflact.rundir.layout import RunLayout
 
 
@@ -55,10 +56,19 @@ def train(config: Config, *, claim: Claim | None = None, listeners: Sequence[Emi
 
 
 def finished(layout: RunLayout) -> Summary | None:
-    """Return the summary of a complete run; None if the run is not complete."""
+    """Return the summary of a complete run; None if the run is not complete.
+
+    Raises:
+        DataError: The file is no summary.
+    """
     if not layout.summary.exists():
         return None
-    data: dict[str, Any] = json.loads(layout.summary.read_text(encoding="utf-8"))
+    data = parse_line(layout.summary.read_bytes())
+    if data is None:
+        raise DataError(
+            f"{layout.summary} is damaged: no JSON object. Remove it; run.resume=true makes it again from what "
+            "was measured, without a call."
+        )
     return Summary(data)
 
 

@@ -131,8 +131,14 @@ def read_record(layout: RunLayout) -> dict[str, Any] | None:
 
     Raises:
         DataError: It is not readable.
+        Refused: It is gone, though the run had begun: nobody can tell any more what its rows were made with.
     """
     if not layout.config.exists():
+        if any(part.exists() for part in (layout.state, layout.history, layout.baseline("selection").path)):
+            raise Refused(
+                f"{layout.config} is missing, so nothing tells which configuration this run began with, and rows of "
+                "two could be mixed. Put the file back, or start in another directory."
+            )
         return None
     try:
         data: dict[str, Any] = json.loads(read_quiet(layout.config))

@@ -9,6 +9,7 @@ from typing import Any
 
 from reflact.core.names import Part, StopReason
 from reflact.engine.final import Tests
+from reflact.engine.history import read_history
 from reflact.engine.scores import RowRef, SelectionScores, item_means
 from reflact.engine.shared_rows import source_of, usage_of
 from reflact.engine.state import Skill, TrainingState
@@ -104,7 +105,7 @@ def make_summary(
             "reused": {f"baseline_{part}": _source(bench, part) for part in ("selection", "test")},
             "stop_reason": reason.value,
             "sample": bench.split.sample,
-            "validity": judge_validity(bench.config, tally, session.code_versions),
+            "validity": judge_validity(bench.config, tally, session.code_versions, read_history(bench.layout)),
         }
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from reflact.core.events import Warned
 from reflact.engine.final import BackgroundTest, Tests, final_tests
 from reflact.engine.history import History
 from reflact.engine.judge import measure_baseline
@@ -23,9 +24,14 @@ async def run_training(bench: Workbench) -> tuple[TrainingState, Tests]:
     async with asyncio.TaskGroup() as background:
         state = TrainingState.load(bench.layout.state) or await measure_baseline(bench)
         test = BackgroundTest(bench, background)
+        history = History(bench.layout, state)
+        if history.missing:
+            bench.emit(
+                Warned("history_incomplete", f"history.jsonl lacks {history.missing} records of steps done before")
+            )
         if state.ended is None:
             method = make_method(bench.config.optimizer.name)
-            await method.improve(bench, state, History(bench.layout, state), test)
+            await method.improve(bench, state, history, test)
         bench.check()
         write_text(bench.layout.best_skill, state.best.text)
         tests = await final_tests(bench, state, test)
