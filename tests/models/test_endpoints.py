@@ -35,7 +35,9 @@ def test_two_endpoints_of_one_role_are_refused() -> None:
         _resolve(teacher_base_url="http://t", teacher_azure_openai_endpoint="https://a")
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://h/v1", "http://"])
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://h/v1", "http://", "http://h:99999/v1", "http://h:port/v1", "http://[::1/v1"]
+)
 def test_what_is_no_url_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"model\.teacher_base_url"):
         _resolve(teacher_base_url=url)

@@ -82,6 +82,15 @@ def test_a_directory_that_cannot_be_renamed_stays_as_it_was(tmp_path: Path, monk
     assert list((tmp_path / "archive").iterdir()) == []
 
 
+def test_without_a_place_for_it_a_directory_stays_as_it_was(tmp_path: Path) -> None:
+    root = abandoned(tmp_path / "run", age_s=400)
+    (tmp_path / "archive").write_text("a file stands here", encoding="utf-8")
+    before = kept(root)
+    with pytest.raises(Refused, match="archive cannot be written"):
+        archive(root, "", lambda: NOON)
+    assert kept(root) == before
+
+
 def test_what_is_no_run_is_moved_too(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a").write_text("x", encoding="utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def start(program: str, task: TaskFunction) -> None:
     Raises:
         ConfigError: The overrides do not compose or hold a value that is not allowed, or a flag is unknown.
     """
+    # A log that cannot be written (a full disk) is told once, by the run's own end, not with a traceback a line.
+    logging.raiseExceptions = False
     args, unknown = get_args_parser().parse_known_args()
     if unknown:
         raise ConfigError(

@@ -125,7 +125,13 @@ def _default(config: Config, role: Role, environ: Mapping[str, str]) -> Endpoint
 
 
 def _checked(url: str, key: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{key}={clean_url(url)}: a URL with http:// or https:// and a host is needed")
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, or a port that is none
+        good = False
+    if not good:
+        raise ConfigError(
+            f"{key}={clean_url(url)}: a URL with http:// or https://, a host and perhaps a port is needed"
+        )
     return url

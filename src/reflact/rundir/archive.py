@@ -33,8 +33,7 @@ def archive(root: Path, reason: str, clock: Callable[[], float]) -> Path:
         clock: Returns unix seconds.
 
     Raises:
-        OSError: The note could not be written; the directory is where it was.
-        Refused: A claim lives, or the directory cannot be renamed; it is where it was.
+        Refused: A claim lives, or the directory cannot be renamed, or the note not be written; it is where it was.
     """
     root = Path(os.path.abspath(root))  # noqa: PTH100 - `resolve` would follow links
     try:
@@ -47,9 +46,13 @@ def archive(root: Path, reason: str, clock: Callable[[], float]) -> Path:
     if view.claim.alive is not False:
         raise Refused(f"{shown(root)}: not archived, since it holds {holds(view)}; stop that process first")
     now = datetime.fromtimestamp(clock(), UTC)
-    moved = _free_name(root, now)
-    note = archive_note(moved)
-    write_json(note, _note(view, reason, now))
+    try:
+        moved = _free_name(root, now)
+        note = archive_note(moved)
+        write_json(note, _note(view, reason, now))
+    except OSError as error:
+        where = shown(Path(error.filename or root.parent / ARCHIVE))
+        raise Refused(f"{shown(root)}: not archived, {where} cannot be written: {error.strerror}") from error
     try:
         with _held(view):
             root.rename(moved)
