@@ -195,8 +195,12 @@ def test_an_impatient_user_gets_the_same_exit_code(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_before_the_run_has_begun_ends_with_75_too(tmp_path: Path, number: signal.Signals) -> None:
+    # Whoever runs the tests may ignore these signals, as background jobs do; here a user at a terminal is meant.
     early = f"""
-import os, time
+import os, signal, time
+for number in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from reflact.cli import errors
 errors.guarded("reflact-train", lambda: (os.kill(os.getpid(), {int(number)}), time.sleep(50)))
 """
