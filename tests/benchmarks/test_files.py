@@ -103,3 +103,18 @@ def test_unreadable_files_are_refused_by_name(tmp_path: Path) -> None:
 def test_one_value_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"items\.json:2: not valid JSON"):
         read_json(write(tmp_path, "{\n"))
+
+
+@pytest.mark.parametrize("value", ["[" * 200_000, '{"a":' * 100_000, "9" * 5000])
+def test_what_python_cannot_read_is_refused_too(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "items.json"
+    for text in (value, f'[{{"id": "a"}},\n{value}'):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(DataError, match=r"items\.json:[12]: not valid JSON"):
+            read_json(path)
+        with pytest.raises(DataError, match=r"items\.json:[12]: "):
+            read_records(path)
+    lines = tmp_path / "items.jsonl"
+    lines.write_text(f'{{"id": "a"}}\n{value}\n', encoding="utf-8")
+    with pytest.raises(DataError, match=r"items\.jsonl:2: "):
+        read_records(lines)

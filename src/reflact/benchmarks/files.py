@@ -13,6 +13,8 @@ from reflact.benchmarks.fields import Fields, kind_of
 from reflact.core.errors import DataError
 from reflact.core.types import Json
 
+_NO_JSON = (ValueError, RecursionError)  # also brackets without end, and integers of thousands of digits
+
 
 def read_text(path: Path) -> str:
     """Read a UTF-8 file, unpacked if its name ends in `.gz`; a byte order mark is dropped.
@@ -61,8 +63,8 @@ def read_json(path: Path) -> Json:
     """
     try:
         return json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise _malformed(path, error.lineno, error.msg) from None
+    except _NO_JSON as error:
+        raise _malformed(path, *_where(error, 1)) from None
 
 
 def _lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
@@ -71,8 +73,8 @@ def _lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
         if content.strip():
             try:
                 yield line, json.loads(content)
-            except json.JSONDecodeError as error:
-                raise _malformed(path, line, error.msg) from None
+            except _NO_JSON as error:
+                raise _malformed(path, line, _where(error, line)[1]) from None
 
 
 def _elements(text: str, path: Path) -> Iterator[tuple[int, Any]]:
@@ -95,8 +97,8 @@ def _elements(text: str, path: Path) -> Iterator[tuple[int, Any]]:
         start, first = position, False
         try:
             value, position = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            raise _malformed(path, error.lineno, error.msg) from None
+        except _NO_JSON as error:
+            raise _malformed(path, *_where(error, line)) from None
         yield line, value
     rest = _skip(text, position + 1)
     if rest < len(text):
@@ -107,6 +109,13 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in " \t\r\n":
         position += 1
     return position
+
+
+def _where(error: ValueError | RecursionError, line: int) -> tuple[int, str]:
+    """Return line and cause of a failure; `line` is where the value begins, for those that do not know their own."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.lineno, error.msg
+    return line, "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _malformed(path: Path, line: int, message: str) -> DataError:
