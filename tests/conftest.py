@@ -5,6 +5,8 @@ A test that needs something optional skips with a reason that begins with `absen
 
 from __future__ import annotations
 
+import contextlib
+import signal
 from collections.abc import Generator
 from typing import Any
 
@@ -17,6 +19,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--gaps", choices=("show", "fail"), default="show", help="what a test that is skipped for something absent is"
     )
+
+
+def pytest_configure() -> None:
+    # Background jobs and `nohup` ignore these, and every child would inherit that: tests of signals want a terminal's.
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            with contextlib.suppress(ValueError):  # not the main thread
+                signal.signal(number, handler)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -127,8 +127,6 @@ def test_watch_in_a_pipe_prints_json_lines_until_it_is_ended(root):
     child = subprocess.Popen(
         [sys.executable, "-c", APP, str(root), "--watch", "--json", "--interval", "0.2"],
         stdout=subprocess.PIPE,
-        # Who runs the tests may ignore Ctrl-C, as background jobs do; a user at a terminal does not.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     first, second = json.loads(child.stdout.readline()), json.loads(child.stdout.readline())
     child.terminate()

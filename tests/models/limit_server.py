@@ -16,11 +16,12 @@ class Counting:
     def __init__(self, latency_s: float) -> None:
         self._latency_s = latency_s
         self._in_flight = 0
-        self.seen: dict[str, Any] = {"most": 0, "answered": [], "started": []}
+        self.seen: dict[str, Any] = {"most": 0, "answered": [], "started": [], "load": []}
 
     async def __call__(self, seen: SeenRequest) -> Reply | Fault:
         self._in_flight += 1
         self.seen["most"] = max(self.seen["most"], self._in_flight)
+        self.seen["load"].append((seen.user, self._in_flight))
         self.seen["started"].append((seen.user, time.clock_gettime(time.CLOCK_BOOTTIME)))
         try:
             if seen.user.startswith("limit") and not seen.repeat:
