@@ -35,6 +35,7 @@ COMMANDS = (
     Command("status", "reflact.cli.status", "What every run under a folder is doing, from its files."),
     Command("tables", "reflact.cli.tables", "Recompile the result tables."),
     Command("report", "reflact.cli.report", "One HTML file with curves, steps, skills and trajectories."),
+    Command("diff", "reflact.cli.diff", "Compare two runs: configuration, skills, items."),
     Command("keys", "reflact.cli.keys", "Explain the keys of the configuration."),
     Command("doctor", "reflact.cli.doctor", "Check everything that must hold before money is spent."),
     Command("splits", "reflact.cli.splits", "Make and verify split folders."),
