@@ -16,7 +16,8 @@ from tests.cli.commands import run, tree
 
 
 def train(root: Path, *overrides: str) -> Path:
-    reflact.train(reflact.compose(["harness=rehearsal", "train.num_epochs=1", f"env.out_root={root}", *overrides]))
+    common = ["harness=rehearsal", "train.num_epochs=1", "optimizer.min_learning_rate=1", f"env.out_root={root}"]
+    reflact.train(reflact.compose([*common, *overrides]))
     return root
 
 
@@ -24,7 +25,7 @@ def train(root: Path, *overrides: str) -> Path:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("diff")
     train(folder / "a")
-    train(folder / "b", "optimizer.learning_rate=2", "env.workers=3")
+    train(folder / "b", "optimizer.learning_rate=1", "env.workers=3")
     return folder
 
 
@@ -41,7 +42,7 @@ def hard(folder: Path) -> dict[str, float]:
 
 def test_keys_that_count_stand_apart_from_those_that_do_not(runs: Path) -> None:
     found = compared(runs, "a", "b")
-    assert found["config"] == [{"key": "optimizer.learning_rate", "a": 4, "b": 2}]
+    assert found["config"] == [{"key": "optimizer.learning_rate", "a": 4, "b": 1}]
     assert [entry["key"] for entry in found["config_without_effect"]] == ["env.workers"]
     assert found["made_with"] == []
 
@@ -64,7 +65,7 @@ def test_flips_are_those_of_the_rows(runs: Path) -> None:
 
 def test_the_text_says_what_the_json_says(runs: Path) -> None:
     found, text = compared(runs, "a", "b"), run(runs, "reflact", "diff", "a", "b", "--all").out
-    assert "optimizer.learning_rate  4 > 2" in text and "SIMULATED" in text and "\x1b" not in text
+    assert "optimizer.learning_rate  4 > 1" in text and "SIMULATED" in text and "\x1b" not in text
     for line in found["skill"]["diff"]:
         assert line in text
     for entry in found["items"]["selection"]["wrong_to_right"]:
