@@ -10,6 +10,7 @@ from reflact.config.overrides import override
 from reflact.sweep.context import key_of
 from reflact.sweep.planned import Planned
 from reflact.sweep.points import last_wins
+from reflact.sweep.queue import Job
 
 # What belongs to the sweep as a whole and means nothing (or something else) for one run.
 _SWEEP_ONLY = ("hydra.sweep", "hydra/sweeper", "hydra.launcher", "hydra/launcher", "hydra.mode", "hydra.run")
@@ -34,6 +35,17 @@ class JobLine:
     settings: SweepConfig
     flags: Sequence[str]
     hydra: Sequence[str]
+
+    def job(self, entry: Planned, number: int) -> Job:
+        """Return the job of a planned run."""
+        return Job(
+            number=number,
+            run_id=entry.point.run_id,
+            benchmark=entry.point.benchmark,
+            command=entry.point.command,
+            arguments=self.arguments(entry),
+            out_dir=str(entry.out_dir),
+        )
 
     def arguments(self, entry: Planned) -> tuple[str, ...]:
         """Return the arguments of the command that does the run."""

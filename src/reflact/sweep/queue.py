@@ -194,3 +194,8 @@ class LaunchQueue:
             yield
         finally:
             os.close(fd)
+
+
+def jobs_ended(root: Path) -> int:
+    """Return how many jobs of the launches under way in a root have ended."""
+    return sum(1 for _ in (root / FOLDER).glob("*/*.ended.json"))

@@ -32,9 +32,10 @@ from reflact.sweep.plan_file import bound_plan, merged, write_plan
 from reflact.sweep.planned import Planned
 from reflact.sweep.planner import Planner
 from reflact.sweep.points import Expander, Point
-from reflact.sweep.queue import Job, Outcome, Rules
+from reflact.sweep.queue import Job, Outcome, Rules, jobs_ended
 from reflact.sweep.show import head, plan_text
 from reflact.sweep.start_checks import require_data, require_services
+from reflact.sweep.tables import TableBook, TableKeeper, compiled
 from reflact.sweep.task import LaunchTask
 
 _UNNAMED = "outputs/sweeps/<time>"
@@ -161,17 +162,7 @@ class Sweep:
         self, runs: Sequence[Planned], lines: JobLine, launcher: HydraLauncher, task: LaunchTask, batch: int | None
     ) -> list[Any]:
         settings, ledger = self._config.sweep, Ledger(self._root, time.time)
-        jobs = [
-            Job(
-                number=number,
-                run_id=entry.point.run_id,
-                benchmark=entry.point.benchmark,
-                command=entry.point.command,
-                arguments=lines.arguments(entry),
-                out_dir=str(entry.out_dir),
-            )
-            for number, entry in enumerate(runs)
-        ]
+        jobs = [lines.job(entry, number) for number, entry in enumerate(runs)]
         labels = {entry.point.run_id: (*entry.point.overrides, "hydra.output_subdir=null") for entry in runs}
         rules = Rules(
             max_parallel=dict(settings.max_parallel),
@@ -182,14 +173,17 @@ class Sweep:
         )
         launch = Launch(self._root, launcher, task, rules, settings.retries, lambda job: labels[job.run_id], batch)
         results: list[tuple[Job, Outcome]] = []
+        book = TableBook(self._root, [Path(root) for root in settings.known_roots], self._config.validity.ignore)
         try:
             for job in jobs:
                 ledger.write(job.run_id, RunState.PLANNED, benchmark=job.benchmark, out_dir=job.out_dir)
-            results = launch.run(jobs) if jobs else []
+            with TableKeeper(book, lambda: jobs_ended(self._root)):
+                results = launch.run(jobs) if jobs else []
         finally:
             clear_dead_queues(self._root)
             compile_ledger(self._root)
+            whole = compiled(book)
         code = close(results)
-        if code is not ExitCode.DONE:
-            raise SystemExit(int(code))
+        if code is not ExitCode.DONE or not whole:
+            raise SystemExit(int(code if whole else ExitCode.BUG))
         return [outcome.score for _, outcome in results]

@@ -11,9 +11,10 @@ from typing import Any
 
 from reflact.config.axes import Axes
 from reflact.core.names import RunState
+from reflact.report.ledger_lines import Told, explained, last_lines
 from reflact.report.summaries import Score, SummaryView, read_object
 from reflact.report.tables.item_means import folder_of, item_means
-from reflact.report.tables.plans import Planned, read_ledgers, read_plans
+from reflact.report.tables.plans import Planned, read_plans
 from reflact.report.tables.points import DEFAULT, NO_SKILL, Point, Rest, point_of_id, point_of_record
 from reflact.rundir.layout import RunLayout
 from reflact.rundir.view import find_runs, view_run
@@ -135,14 +136,16 @@ def read_study(roots: Sequence[Path], axes: Axes) -> Study:
     """
     runs = _once([run for root in roots for run in _runs_of(root)])
     folders = dict.fromkeys([*roots, *(parent for run in runs for parent in _between(run, roots))])
-    planned = read_plans(list(folders))
+    planned, lines = read_plans(list(folders)), last_lines(folders)
+    runs = [_explained(run, explained(run.state, lines.get(run.path))) for run in runs]
+    told = {line.run_id: line.text for line in sorted(lines.values(), key=lambda line: line.time)}
     placed = _placed(runs, {point.run_id: point.benchmark for point in planned}, axes)
     notes = [f"No runs below {root}." for root in roots if not any(run.path.is_relative_to(root) for run in runs)]
     if not planned:
         notes.append("No plan.json was found: points that were never begun are not listed.")
     kept = tuple(sorted((run for run in placed if run.point), key=lambda run: (run.run_id, run.place)))
     strays = tuple(sorted((run for run in placed if not run.point), key=lambda run: (run.run_id, run.place)))
-    return Study(kept, strays, tuple(planned), read_ledgers(list(folders)), tuple(notes))
+    return Study(kept, strays, tuple(planned), told, tuple(notes))
 
 
 def _runs_of(root: Path) -> Iterator[Run]:
@@ -153,6 +156,10 @@ def _runs_of(root: Path) -> Iterator[Run]:
         run_id = summary.text("run_id") or record.text("run_id") or path.name
         place = path.name if path == root else str(Path(root.name, path.relative_to(root)))
         yield Run(path, place, run_id, view.state or RunState.FAILED, view.stop_cause or "", summary, record)
+
+
+def _explained(run: Run, told: Told | None) -> Run:
+    return run if told is None else replace(run, state=told.state, cause=told.cause)
 
 
 def _once(runs: Sequence[Run]) -> list[Run]:

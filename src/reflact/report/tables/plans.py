@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from reflact.core.errors import DataError
-from reflact.core.names import RunState
-from reflact.rundir.jsonl import read_jsonl
 
 PLAN = "plan.json"
-LEDGER = "ledger"
 ALIAS = "alias"
 
 
@@ -50,25 +47,6 @@ def read_plans(folders: Sequence[Path]) -> list[Planned]:
             if known is None or (known.state == "skip" and point.state != "skip"):
                 points[point.run_id] = point
     return list(points.values())
-
-
-def read_ledgers(folders: Sequence[Path]) -> dict[str, str]:
-    """Return the last state of each run that the ledgers of these sweeps tell, with its cause.
-
-    It is asked only about runs without a directory of their own: one that failed before it had one, or that waits.
-
-    Raises:
-        DataError: A ledger is damaged.
-    """
-    last: dict[str, tuple[float, str]] = {}
-    for folder in folders:
-        for path in sorted((folder / LEDGER).glob("*.jsonl")):
-            for _, line in read_jsonl(path):
-                run_id, state, when = _text(line, "run_id"), _text(line, "state"), line.get("t")
-                if state in set(RunState) and isinstance(when, int | float) and when >= last.get(run_id, (0, ""))[0]:
-                    cause = _text(line, "cause")
-                    last[run_id] = (when, f"{state} ({cause})" if cause else state)
-    return {run_id: state for run_id, (_, state) in sorted(last.items())}
 
 
 def _read(path: Path) -> Iterator[Planned]:

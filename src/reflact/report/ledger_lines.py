@@ -1,0 +1,73 @@
+"""What sweeps' ledgers tell of runs: the last state of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reflact.core.names import RunState
+from reflact.rundir.jsonl import read_jsonl
+
+FOLDER = "ledger"
+_EXPLAINED = frozenset({RunState.FAILED, RunState.STOPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The last line about a run.
+
+    Attributes:
+        run_id: Its id.
+        state: Its state.
+        cause: Why it failed or stopped.
+        message: The same in words.
+        time: When it was written, in unix seconds.
+    """
+
+    run_id: str
+    state: RunState
+    cause: str
+    message: str
+    time: float
+
+    @property
+    def text(self) -> str:
+        """The state with its cause."""
+        return f"{self.state.value} ({self.cause})" if self.cause else self.state.value
+
+
+def last_lines(folders: Iterable[Path]) -> dict[Path, Told]:
+    """Return the last line about each run in the ledgers of these sweeps, by the directory of the run.
+
+    That is the one below the sweep's root, also where the root was moved since.
+
+    Raises:
+        DataError: A ledger is damaged.
+    """
+    last: dict[Path, Told] = {}
+    for folder in folders:
+        for path in sorted((folder / FOLDER).glob("*.jsonl")):
+            for _, line in read_jsonl(path):
+                told = _told(line)
+                place = folder / Path(str(line.get("out_dir") or line.get("run_id"))).name
+                if told is not None and (place not in last or told.time >= last[place].time):
+                    last[place] = told
+    return dict(sorted(last.items()))
+
+
+def explained(state: RunState | None, told: Told | None) -> Told | None:
+    """Return what a ledger knows better of a run than its directory, None if it knows nothing.
+
+    A run that was killed leaves nothing but a claim without an owner; who watched over it has seen what ended it.
+    """
+    return told if state is RunState.STALE and told is not None and told.state in _EXPLAINED else None
+
+
+def _told(line: dict[str, Any]) -> Told | None:
+    state, when = line.get("state"), line.get("t")
+    if state not in set(RunState) or not isinstance(when, int | float):
+        return None
+    run_id = str(line.get("run_id"))
+    return Told(run_id, RunState(state), str(line.get("cause") or ""), str(line.get("message") or ""), float(when))

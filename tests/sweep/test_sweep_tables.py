@@ -1,0 +1,73 @@
+"""The tables that a sweep leaves, however it ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from reflact.sweep.tables import TableBook
+from tests.sweep.commands import at_work, plan, rows, said, start, states, sweep, until
+
+FOUR = ("ablation/minibatch=minibatch8,minibatch1,minibatch2,minibatch4", "sweep.retries=0")
+LAST = "MBS-orders-4"
+
+
+def table(root: Path) -> dict[str, str]:
+    return {row["value"]: row["state"] for row in rows(root / "tables" / "mbs.csv")}
+
+
+def test_a_killed_run_is_a_row_and_the_others_have_their_numbers(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    broken = start(tmp_path, *FOUR, "rehearsal.latency_s=0.3")
+    os.kill(until(lambda: at_work(root, LAST), "the last run at work"), signal.SIGKILL)
+    assert broken.wait(120) == 1, said(tmp_path)
+    assert table(root) == {"8": "done", "1": "done", "2": "done", "4": "failed (SIGKILL)"}
+    filled = [row for row in rows(root / "tables" / "mbs.csv") if row["best_selection"]]
+    assert len(filled) == 3
+    assert states(root)[LAST][-1] == "failed"
+
+
+def test_tables_are_there_while_the_sweep_goes_on_and_after_a_signal(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    started = start(tmp_path, *FOUR, "rehearsal.latency_s=0.3")
+    # The third run is at work until the tables with the first one are seen.
+    until(lambda: (root / "tables" / "mbs.csv").exists() and table(root).get("8") == "done", "a table with one run")
+    assert started.poll() is None, said(tmp_path)
+    os.kill(started.pid, signal.SIGTERM)
+    assert started.wait(120) == 75, said(tmp_path)
+    ended = table(root)
+    assert ended["8"] == "done" and "planned" in ended.values()
+    assert all(state in ("done", "planned", "stopped (interrupted)") for state in ended.values()), ended
+
+
+def test_tables_that_cannot_be_made_are_an_error_of_the_sweep(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    root.mkdir()
+    (root / "tables").write_text("mine", encoding="utf-8")
+    result = sweep(tmp_path, "ablation/lr=lr2")
+    assert result.code == 1
+    assert "the tables could not be compiled: study/tables is a file" in result.err
+    assert plan(root)["LR-orders-2"]["state"] == "run" and states(root)["LR-orders-2"][-1] == "done"
+
+
+def test_a_second_compilation_waits_and_a_hurried_one_is_left_out(tmp_path: Path) -> None:
+    book = TableBook(tmp_path)
+    with book._locked(wait=True):
+        assert not book.compile_if_due()
+    assert book.compile_if_due()
+    lock = tmp_path / "tables" / ".lock"
+    lock.write_text("[99999999999, 5.0]", encoding="ascii")
+    assert book.compile_if_due(), "a clock that was wrong delays nothing"
+    now, took = lock.stat().st_mtime, 1000.0
+    lock.write_text(f"[{now}, {took}]", encoding="ascii")
+    assert not book.compile_if_due()
+    book.compile()
+
+
+@pytest.mark.parametrize("root", ["missing"])
+def test_a_known_root_that_is_gone_is_named(tmp_path: Path, root: str) -> None:
+    result = sweep(tmp_path, "ablation/lr=lr2", f"sweep.known_roots=[{root}]")
+    assert result.code == 2 and root in result.err
