@@ -331,7 +331,8 @@ PROBES: dict[str, Probe] = {
     "split": Elsewhere("tests/cli/test_evaluate.py", "split="),
 }
 AGENT_VALUES = {"model.codex_exec_sandbox": "read-only", "model.codex_exec_approval_policy": "on-request",
-                "model.codex_exec_reasoning_effort": "low", "model.codex_exec_use_sdk": "true"}  # fmt: skip
+                "model.codex_exec_reasoning_effort": "low", "model.codex_exec_use_sdk": "true",
+                "model.claude_code_exec_use_sdk": "true"}  # fmt: skip
 """Other values of the agents' keys that are not switches or numbers; see `probe_of`."""
 
 

@@ -94,5 +94,18 @@ class ModelConfig:
         "never", "Codex's approval policy.", choices=("untrusted", "on-request", "never")
     )
     codex_exec_reasoning_effort: str = opt("medium", "Reasoning effort of the Codex student.", choices=EFFORTS)
+    codex_exec_network_access: bool = opt(
+        False, "Let commands of the Codex student use this machine's network, its own services included."
+    )
+    codex_exec_web_search: bool = opt(False, "Offer the Codex student the web search of the model's service.")
+    claude_code_exec_use_sdk: bool | str = opt(
+        False, "Run Claude Code through its Python SDK.", choices=("auto", True, False)
+    )
+    claude_code_exec_network_access: bool = opt(
+        False, "Let commands of the Claude Code student use this machine's network, its own services included."
+    )
+    claude_code_exec_web_search: bool = opt(
+        False, "Offer the Claude Code student the web search of the model's service."
+    )
     codex_trace_to_teacher: bool = opt(True, "Show the teacher what the Codex student did, shortened.")
     claude_code_trace_to_teacher: bool = opt(True, "Show the teacher what the Claude Code student did, shortened.")

@@ -108,6 +108,12 @@ def _agents(config: Config) -> Iterator[str]:
             f"benchmark={config.benchmark.name} cannot be done with model.student_backend={backend}: its games are "
             "played turn by turn with a student that answers messages; `harness=openai_chat` is one."
         )
+    model = config.model
+    if backend == "codex_exec" and model.codex_exec_network_access and model.codex_exec_sandbox == "read-only":
+        yield (
+            "model.codex_exec_network_access=true has no effect in Codex's read-only sandbox, which has no network: it "
+            "takes model.codex_exec_sandbox=workspace-write or danger-full-access."
+        )
 
 
 def _endpoint(model: ModelConfig, role: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ from reflact.relay.wires import Wire
 PORT = 8000
 _MOST_ANSWER_BYTES = 1024 * 1024
 _LOOK_S = 0.05
-# Names and certificates of the real network, where a program reaches the service by itself.
+# Where names of the real network are found, for programs that may use it.
 _NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
 
 
@@ -87,6 +87,7 @@ class Starter:
         wire: What it speaks.
         idle_s: Working seconds without a sign of life after which it is ended.
         clock: Monotonic seconds.
+        network: What it runs may use the network of the machine, so that it has none of its own.
     """
 
     cli: AgentCli
@@ -96,6 +97,7 @@ class Starter:
     wire: Wire
     idle_s: float
     clock: Callable[[], float]
+    network: bool = False
 
     async def run(self, place: Workspace, assignment: Assignment, visit: Visit, budget: WorkBudget) -> Attempt:
         """Run the program to its end, its time limit or its last request.
@@ -160,14 +162,14 @@ class Starter:
         async def opened(listener: socket.socket) -> None:
             servers.append(await relay.serve(listener))
 
-        confined = self.confinement.confined
-        port = PORT if confined else await relay.shared_port()
+        own_network = self.confinement.confined and not self.network
+        port = PORT if own_network else await relay.shared_port()
         relay.admit(visit)
         try:
             url = f"http://127.0.0.1:{port}/{visit.nonce}"
             header = "authorization" if self.wire is Wire.RESPONSES else "x-api-key"
             suffix = "/v1" if self.wire is Wire.RESPONSES else ""
-            yield Access(url + suffix, DUMMY_KEY, header), Door(PORT, opened) if confined else None
+            yield Access(url + suffix, DUMMY_KEY, header), Door(PORT, opened) if own_network else None
         finally:
             await relay.dismiss(visit)
             for server in servers:
@@ -180,15 +182,15 @@ class Starter:
             Mount(place.home, place.home_inside, writable=True),
         ]
         env = dict(launch.env)
-        hidden: tuple[Path, ...] = ()
+        hidden = launch.hidden
         if assignment.python:
             python = this_python()
             known = {mount.inside for mount in mounts}
             mounts += [mount for mount in python.mounts if mount.inside not in known]
             env = {**env, **python.env, "PATH": f"{Path(python.argv[0]).parent}:/usr/local/bin:/usr/bin:/bin"}
             hidden = python.hidden
-        direct = self.relay is None
-        if direct and self.confinement.confined:
+        network = self.network or self.relay is None
+        if network and self.confinement.confined:
             mounts += [Mount(path) for path in map(Path, _NETWORK) if path.is_file()]
         return Job(
             launch.argv,
@@ -199,5 +201,5 @@ class Starter:
             env=env,
             stdin=launch.stdin,
             scratch_bytes=SCRATCH_BYTES,
-            network=direct,
+            network=network,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from reflact.confine import MIB, Confinement, Limits, Mount
@@ -44,12 +45,14 @@ class Launch:
         env: Its environment.
         mounts: What it needs to be shown.
         stdin: The task.
+        hidden: What must not be seen although a mount holds it.
     """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     mounts: tuple[Mount, ...]
     stdin: bytes
+    hidden: tuple[Path, ...] = ()
 
 
 class AgentCli(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from reflact.config.schema import Config
 from reflact.confine import Confinement, Mount
@@ -16,7 +17,7 @@ from reflact.harness.workspace import Workspace
 
 EFFORTS = ("low", "medium", "high")
 _INSIDE = "/opt/claude/claude"
-_TOOLS = "Bash,Read,Edit"
+_TOOLS, _SEARCH = ("Bash", "Read", "Edit"), ("WebSearch",)
 # The program's own clock must not end a request that the relay holds back.
 _WAIT_MS = 3_600_000
 _OWN_RETRIES = "6"
@@ -38,7 +39,8 @@ class ClaudeCode:
 
     Attributes:
         program: The CLI.
-        config: `model.student`, `model.student_reasoning_effort`, `env.max_turns`, `env.max_completion_tokens`.
+        config: `model.student`, `model.student_reasoning_effort`, `model.claude_code_exec_web_search`,
+            `env.max_turns`, `env.max_completion_tokens`.
     """
 
     program: Program
@@ -53,52 +55,78 @@ class ClaudeCode:
     def launch(self, place: Workspace, assignment: Assignment, access: Access) -> Launch:
         """Return `claude -p` with a configuration of its own."""
         place.put(image_files(assignment.images))
-        system = place.put_home("claude-system.md", assignment.system)
+        options = self._options(place, access)
+        tools = ",".join(options["tools"])
         argv = [
-            *(_INSIDE if place.confined else str(self.program.path), "-p"),
-            *("--output-format", "stream-json", "--verbose", "--model", self.config.model.student),
-            *("--max-turns", str(self.config.env.max_turns), "--bare"),
-            *("--tools", _TOOLS, "--allowedTools", _TOOLS),
+            *(self._inside(place.confined), "-p", "--output-format", "stream-json", "--verbose"),
+            *("--model", options["model"], "--max-turns", str(options["max_turns"])),
+            *("--tools", tools, "--allowedTools", tools, "--setting-sources="),
         ]
-        if assignment.system.strip():
-            argv += ["--append-system-prompt-file", system]
-        effort = self.config.model.student_reasoning_effort
-        if effort in EFFORTS:
-            argv += ["--effort", effort]
+        argv += [part for name in ("effort", "settings") if name in options for part in (f"--{name}", options[name])]
+        for name, value in self._flags(place, assignment).items():
+            argv += [f"--{name}"] if value is None else [f"--{name}", value]
         stdin = task_text(assignment.prompt)
         if assignment.images:
             argv += ["--input-format", "stream-json"]
-            stdin = _with_images(assignment)
-        env = self._env(place)
-        if access.direct:
-            env["CLAUDE_CODE_MAX_RETRIES"] = _OWN_RETRIES
-        if access.header == "x-api-key":
-            env["ANTHROPIC_API_KEY"] = access.key
-        else:
-            place.put_home("claude-key", access.key)
-            argv += ["--settings", json.dumps({"apiKeyHelper": f"/bin/cat {place.home_inside}/claude-key"})]
-        env["ANTHROPIC_BASE_URL"] = access.url
-        mounts = (Mount(self.program.path, _INSIDE),) if place.confined else ()
-        return Launch(tuple(argv), env, mounts, stdin)
+            # It must be read from a pipe, which it is.
+            stdin = json.dumps(message(assignment)).encode() + b"\n"
+        return Launch(tuple(argv), self._env(place, access), self._mounts(place.confined), stdin)
 
     def events(self) -> ClaudeEvents:
         """Return a fresh reader of its events."""
         return ClaudeEvents()
 
-    def _env(self, place: Workspace) -> dict[str, str]:
-        return {
+    def _options(self, place: Workspace, access: Access) -> dict[str, Any]:
+        """Return what is asked of the program, by the names that its SDK has for it; writes the key's file."""
+        model = self.config.model
+        options: dict[str, Any] = {
+            "model": model.student,
+            "max_turns": self.config.env.max_turns,
+            "tools": [*_TOOLS, *(_SEARCH if model.claude_code_exec_web_search else ())],
+        }
+        if model.student_reasoning_effort in EFFORTS:
+            options["effort"] = model.student_reasoning_effort
+        if access.header != "x-api-key":
+            place.put_home("claude-key", access.key)
+            options["settings"] = json.dumps({"apiKeyHelper": f"/bin/cat {place.home_inside}/claude-key"})
+        return options
+
+    def _flags(self, place: Workspace, assignment: Assignment) -> dict[str, str | None]:
+        """Return what the SDK has no names for."""
+        flags: dict[str, str | None] = {"bare": None}
+        if self.config.model.claude_code_exec_web_search:  # its bare mode knows no such tool
+            flags = dict.fromkeys(("strict-mcp-config", "disable-slash-commands"))
+        if assignment.system.strip():
+            # A file, since a skill may be longer than an argument may be.
+            flags["append-system-prompt-file"] = place.put_home("claude-system.md", assignment.system)
+        return flags
+
+    def _env(self, place: Workspace, access: Access) -> dict[str, str]:
+        env = {
             **_QUIET,
             "HOME": place.home_inside,
             "CLAUDE_CONFIG_DIR": f"{place.home_inside}/claude",
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(self.config.env.max_completion_tokens),
             "TMPDIR": "/tmp" if place.confined else f"{place.home_inside}/tmp",
             "SHELL": "/bin/bash",
+            "ANTHROPIC_BASE_URL": access.url,
         }
+        if access.direct:
+            env["CLAUDE_CODE_MAX_RETRIES"] = _OWN_RETRIES
+        if access.header == "x-api-key":
+            env["ANTHROPIC_API_KEY"] = access.key
+        return env
+
+    def _inside(self, confined: bool) -> str:
+        return _INSIDE if confined else str(self.program.path)
+
+    def _mounts(self, confined: bool) -> tuple[Mount, ...]:
+        return (Mount(self.program.path, _INSIDE),) if confined else ()
 
 
-def _with_images(assignment: Assignment) -> bytes:
-    """Return the task as one message with its images; it must be read from a pipe, which it is."""
-    blocks: list[dict[str, object]] = [
+def message(assignment: Assignment) -> dict[str, Any]:
+    """Return the task as one message with its images."""
+    blocks: list[dict[str, Any]] = [
         {
             "type": "image",
             "source": {
@@ -110,5 +138,4 @@ def _with_images(assignment: Assignment) -> bytes:
         for image in assignment.images
     ]
     blocks.append({"type": "text", "text": task_text(assignment.prompt).decode()})
-    message = {"type": "user", "message": {"role": "user", "content": blocks}}
-    return json.dumps(message).encode() + b"\n"
+    return {"type": "user", "message": {"role": "user", "content": blocks}}

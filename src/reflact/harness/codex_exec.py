@@ -87,7 +87,7 @@ class Codex:
             "approval_policy": model.codex_exec_approval_policy,
             "model_reasoning_effort": model.codex_exec_reasoning_effort,
             "model_provider": "relay",
-            "web_search": "disabled",
+            "web_search": "live" if model.codex_exec_web_search else "disabled",
         }
         values = {
             "analytics.enabled": "false",
@@ -95,6 +95,7 @@ class Codex:
             "project_doc_max_bytes": "0",
             "sandbox_workspace_write.exclude_slash_tmp": "true",
             "sandbox_workspace_write.exclude_tmpdir_env_var": "true",
+            "sandbox_workspace_write.network_access": json.dumps(model.codex_exec_network_access),
             "shell_environment_policy.ignore_default_excludes": "false",
             "model_providers.relay": _provider(access),
         }

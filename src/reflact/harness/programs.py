@@ -36,7 +36,7 @@ def find_codex(config: Config) -> Program:
         ConfigError: `model.codex_exec_path` is not a program.
         Unavailable: There is none.
     """
-    return _codex(_find("codex", config.model.codex_exec_path, "model.codex_exec_path", _bundled_codex))
+    return _codex(_find("codex", config.model.codex_exec_path, "model.codex_exec_path", bundled_codex))
 
 
 def find_claude(config: Config) -> Program:
@@ -47,13 +47,19 @@ def find_claude(config: Config) -> Program:
         Unavailable: There is none.
     """
     key = "model.claude_code_exec_path"
-    return Program(_find("claude", config.model.claude_code_exec_path, key, _bundled_claude))
+    return Program(_find("claude", config.model.claude_code_exec_path, key, bundled_claude))
 
 
-def comes_with_sdk(program: Program) -> bool:
-    """Whether this is the CLI that is installed with Codex's Python SDK."""
-    own = _bundled_codex()
-    return own is not None and own.resolve() == program.path
+def bundled_codex() -> Program | None:
+    """Return the Codex CLI that comes with its Python SDK, None if that is not installed."""
+    path = _in_package("codex_cli_bin", "bin/codex")
+    return None if path is None else _codex(path)
+
+
+def bundled_claude() -> Program | None:
+    """Return the Claude Code CLI that comes with its Python SDK, None if that is not installed."""
+    path = _in_package("claude_agent_sdk", "_bundled/claude")
+    return None if path is None else Program(path)
 
 
 def version_of(program: Program) -> str:
@@ -80,7 +86,7 @@ def version_of(program: Program) -> str:
     return lines[0].strip()[:100]
 
 
-def _find(name: str, explicit: str, key: str, bundled: Callable[[], Path | None]) -> Path:
+def _find(name: str, explicit: str, key: str, bundled: Callable[[], Program | None]) -> Path:
     if explicit:
         path = shutil.which(explicit)
         if path is None:
@@ -92,22 +98,14 @@ def _find(name: str, explicit: str, key: str, bundled: Callable[[], Path | None]
     found = bundled()
     if found is None:
         raise Unavailable(f"there is no `{name}` on PATH: {_INSTALL}, or name one with {key}")
-    return found.resolve()
-
-
-def _bundled_codex() -> Path | None:
-    return _in_package("codex_cli_bin", "bin/codex")
-
-
-def _bundled_claude() -> Path | None:
-    return _in_package("claude_agent_sdk", "_bundled/claude")
+    return found.path
 
 
 def _in_package(package: str, name: str) -> Path | None:
     spec = importlib.util.find_spec(package)
     for folder in () if spec is None else spec.submodule_search_locations or ():
         if (Path(folder) / name).is_file():
-            return Path(folder) / name
+            return (Path(folder) / name).resolve()
     return None
 
 

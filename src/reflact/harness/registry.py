@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from reflact.config.schema import Config
 from reflact.confine import Choice, choose
-from reflact.core.errors import ConfigError, Unavailable
+from reflact.core.errors import ConfigError
 from reflact.core.events import Emit
 from reflact.core.names import Role
 from reflact.core.types import Json
@@ -16,9 +16,11 @@ from reflact.harness.agent_cli import Access, AgentCli
 from reflact.harness.agents import AgentHarness
 from reflact.harness.chat import ChatHarness
 from reflact.harness.claude_code_exec import EFFORTS, ClaudeCode
+from reflact.harness.claude_sdk import ClaudeSdk
+from reflact.harness.clients import client_of, program_of
 from reflact.harness.codex_exec import Codex
-from reflact.harness.codex_sdk import CodexSdk, sdk_version
-from reflact.harness.programs import Program, comes_with_sdk, find_claude, find_codex, version_of
+from reflact.harness.codex_sdk import CodexSdk
+from reflact.harness.programs import version_of
 from reflact.harness.protocol import Chat, Harness
 from reflact.models.agent_endpoints import AGENTS
 from reflact.models.caller import Caller
@@ -57,6 +59,7 @@ def make_harness(config: Config, benchmark: Chat, caller: Caller, emit: Emit = l
         wire=upstream.service.wire,
         idle_s=env.idle_timeout,
         clock=caller.clock,
+        network=_network(config),
     )
     return AgentHarness(task, caller, config, starter, choice, emit, caller.clock)
 
@@ -73,7 +76,7 @@ def connect_student(config: Config) -> ChatModel:
     choice = choose(config.env.sandbox)
     settings = {
         "client": client_of(config, choice),
-        "cli": version_of(_program(config)),
+        "cli": version_of(program_of(config)),
         "relay": config.model.exec_relay,
         "sandbox": choice.record,
         **_own_settings(config),
@@ -84,39 +87,28 @@ def connect_student(config: Config) -> ChatModel:
 def _own_settings(config: Config) -> dict[str, Json]:
     model = config.model
     if config.model.student_backend == "codex_exec":
-        return {"reasoning_effort": model.codex_exec_reasoning_effort, "codex_sandbox": model.codex_exec_sandbox}
+        return {
+            "reasoning_effort": model.codex_exec_reasoning_effort,
+            "codex_sandbox": model.codex_exec_sandbox,
+            "network_access": model.codex_exec_network_access,
+            "web_search": model.codex_exec_web_search,
+        }
     effort = model.student_reasoning_effort
     if effort is not None and effort not in EFFORTS:
         raise ConfigError(
             f"model.student_reasoning_effort={effort}: Claude Code takes {', '.join(EFFORTS)}, or null for its own"
         )
-    return {"reasoning_effort": effort}
+    return {
+        "reasoning_effort": effort,
+        "network_access": model.claude_code_exec_network_access,
+        "web_search": model.claude_code_exec_web_search,
+    }
 
 
-def client_of(config: Config, choice: Choice) -> str:
-    """Return through what the agent program is driven: `cli`, or `sdk` and its version; settled once a run.
-
-    Raises:
-        ConfigError: `model.codex_exec_use_sdk=true` does not go with another setting.
-        Unavailable: The SDK is asked for and missing.
-    """
-    wanted = config.model.codex_exec_use_sdk
-    if config.model.student_backend != "codex_exec" or wanted is False:
-        return "cli"
-    sdk, never = sdk_version(), config.model.codex_exec_approval_policy == "never"
-    if wanted == "auto":
-        # Another CLI than the SDK's own may speak another version of its protocol.
-        fits = sdk is not None and never and choice.confinement.confined and comes_with_sdk(find_codex(config))
-        return f"sdk {sdk}" if fits else "cli"
-    if sdk is None:
-        raise Unavailable("model.codex_exec_use_sdk=true: the SDK is missing: pip install 'reflact[agents]'")
-    if not never:
-        raise ConfigError("model.codex_exec_use_sdk=true takes model.codex_exec_approval_policy=never alone")
-    if not choice.confinement.confined:
-        raise Unavailable(
-            f"model.codex_exec_use_sdk=true runs confined only, and agents are not confined here: {choice.reason}"
-        )
-    return f"sdk {sdk}"
+def _network(config: Config) -> bool:
+    if config.model.student_backend == "codex_exec":
+        return config.model.codex_exec_network_access
+    return config.model.claude_code_exec_network_access
 
 
 def agent_task(config: Config, benchmark: Chat) -> AgentTask:
@@ -133,15 +125,11 @@ def agent_task(config: Config, benchmark: Chat) -> AgentTask:
     return benchmark
 
 
-def _program(config: Config) -> Program:
-    return find_codex(config) if config.model.student_backend == "codex_exec" else find_claude(config)
-
-
 def _cli(config: Config, choice: Choice) -> AgentCli:
-    program = _program(config)
-    if config.model.student_backend != "codex_exec":
-        return ClaudeCode(program, config)
-    return Codex(program, config.model) if client_of(config, choice) == "cli" else CodexSdk(program, config.model)
+    program, by_cli = program_of(config), client_of(config, choice) == "cli"
+    if config.model.student_backend == "codex_exec":
+        return Codex(program, config.model) if by_cli else CodexSdk(program, config.model)
+    return ClaudeCode(program, config) if by_cli else ClaudeSdk(program, config)
 
 
 def _direct(upstream: Upstream) -> Callable[[], Awaitable[Access]]:
