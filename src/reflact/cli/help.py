@@ -45,6 +45,11 @@ def wanted(arguments: Sequence[str]) -> bool:
     return any(argument in ("-h", "--help") for argument in arguments)
 
 
+def usage(program: str) -> str:
+    """Return the part of the help that does not depend on what is installed."""
+    return "\n".join([_EVALUATE if program == "reflact-eval" else _TRAIN, _FLAGS])
+
+
 def text(program: str, arguments: Sequence[str] = ()) -> str:
     """Return the help.
 

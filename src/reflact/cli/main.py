@@ -14,6 +14,7 @@ import typer
 
 from reflact import __version__
 from reflact.cli.errors import guarded
+from reflact.cli.examples import epilog
 from reflact.cli.utf8 import ensure_utf8
 
 PROGRAM = "reflact"
@@ -62,19 +63,25 @@ def _show_version(asked: bool) -> None:
 
 def build(arguments: Sequence[str]) -> Callable[..., None]:
     """Return the application with the commands that these arguments need; the others are there by name only."""
+    called = next((argument for argument in arguments if not argument.startswith("-")), None)
+    completing = any(name.startswith("_REFLACT") and name.endswith("COMPLETE") for name in os.environ)
+    return application(lambda name: completing or name == called)
+
+
+def application(mounted: Callable[[str], bool] = lambda _: True) -> typer.Typer:
+    """Return the application; only the commands that are asked for are imported."""
     app = typer.Typer(
         help="reflact trains the skill, not the model. Runs are started with reflact-train and reflact-eval.",
+        epilog=epilog(""),
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
     )
     app.callback()(_options)
-    completing = any(name.startswith("_REFLACT") and name.endswith("COMPLETE") for name in os.environ)
-    called = next((argument for argument in arguments if not argument.startswith("-")), None)
     for command in COMMANDS:
         if find_spec(command.module) is None:
             continue
-        if completing or command.name == called:
+        if mounted(command.name):
             _mount(app, command)
         else:
             app.command(command.name, help=command.summary)(_by_name_only)
@@ -95,10 +102,12 @@ def _by_name_only() -> None:
 
 def _mount(app: typer.Typer, command: Command) -> None:
     module = import_module(command.module)
-    if hasattr(module, "app"):
-        app.add_typer(module.app, name=command.name)
-    else:
-        app.command(command.name)(getattr(module, command.name))
+    if not hasattr(module, "app"):
+        app.command(command.name, epilog=epilog(command.name))(getattr(module, command.name))
+        return
+    for below in module.app.registered_commands:
+        below.epilog = epilog(f"{command.name} {below.name or below.callback.__name__}")
+    app.add_typer(module.app, name=command.name, epilog=epilog(command.name))
 
 
 if __name__ == "__main__":
