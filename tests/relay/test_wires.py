@@ -46,6 +46,42 @@ def test_an_answer_in_one_piece_is_read_too() -> None:
     assert reading.complete and reading.usage == Usage(prompt_tokens=5, completion_tokens=2)
 
 
+ABSURD = (-5, 10**30, True, "7", None, 1e300, float("nan"), [3])
+
+
+@pytest.mark.parametrize("absurd", ABSURD, ids=str)
+def test_a_count_that_cannot_be_one_is_taken_as_not_said(absurd: object) -> None:
+    responses = Reading(Wire.RESPONSES, stream=False)
+    told = {"input_tokens": absurd, "output_tokens": 7, "output_tokens_details": {"reasoning_tokens": absurd}}
+    responses.feed(json.dumps({"usage": told}).encode())
+    responses.finish()
+    assert responses.usage == Usage(completion_tokens=7)
+    messages = Reading(Wire.MESSAGES, stream=True)
+    start = {"input_tokens": 5, "cache_read_input_tokens": absurd, "output_tokens": 3}
+    messages.feed(events({"type": "message_start", "message": {"usage": start}}))
+    messages.feed(events({"type": "message_delta", "usage": {"output_tokens": absurd}}))
+    assert messages.usage == Usage(prompt_tokens=5, completion_tokens=3)
+
+
+def test_a_part_is_never_more_than_the_whole() -> None:
+    reading = Reading(Wire.RESPONSES, stream=False)
+    told = {"input_tokens": 9, "input_tokens_details": {"cached_tokens": 900}, "output_tokens": 2}
+    reading.feed(json.dumps({"usage": {**told, "output_tokens_details": {"reasoning_tokens": 50}}}).encode())
+    reading.finish()
+    assert reading.usage == Usage(prompt_tokens=9, cached_tokens=9, completion_tokens=2, reasoning_tokens=2)
+
+
+@pytest.mark.parametrize("strange", [None, 3, "x", [1], {"usage": [1], "error": 3, "message": 4}], ids=str)
+def test_events_of_any_form_are_read(strange: object) -> None:
+    for wire in Wire:
+        reading = Reading(wire, stream=True)
+        for kind in ("response.completed", "response.failed", "message_start", "message_delta", "error", 7, None):
+            told = {"type": kind, "response": strange, "message": strange, "usage": strange, "error": strange}
+            reading.feed(events(told, strange))
+        reading.finish()
+        assert reading.usage in (None, Usage())
+
+
 def test_nothing_counted_is_not_zero() -> None:
     reading = Reading(Wire.RESPONSES, stream=True)
     reading.feed(events({"type": "response.created"}) + b"data: not json\n: a comment\n\n")

@@ -56,13 +56,13 @@ class Usage:
             completion: Tokens written.
             reasoning: The part of them that was hidden reasoning.
         """
-        read, written = _count(prompt), _count(completion)
+        read, written = counted(prompt), counted(completion)
         return cls(
             calls=1,
             prompt_tokens=read,
-            cached_tokens=min(_count(cached), read),
+            cached_tokens=min(counted(cached), read),
             completion_tokens=written,
-            reasoning_tokens=min(_count(reasoning), written),
+            reasoning_tokens=min(counted(reasoning), written),
         )
 
     def to_json(self) -> dict[str, int]:
@@ -75,7 +75,8 @@ class Usage:
         return cls(**{name: int(data.get(name, 0)) for name in cls.__slots__})
 
 
-def _count(value: object) -> int:
+def counted(value: object) -> int:
+    """Return a count that a service or a program gave, 0 if it cannot be one."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST_TOKENS:
         return 0
     return int(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from reflact.core.types import Turn
-from reflact.core.usage import Usage
+from reflact.core.usage import Usage, counted
 
 _FIELD_CHARS = 2000
 _LONGEST_LINE = 32 * 1024 * 1024
@@ -119,8 +119,5 @@ def flat(content: Any) -> str:
 
 
 def count(values: Any, *names: str) -> int:
-    """Return the sum of counts in an object, missing ones left out."""
-    if not isinstance(values, Mapping):
-        return 0
-    found = (values.get(name) for name in names)
-    return sum(value for value in found if isinstance(value, int) and not isinstance(value, bool))
+    """Return the sum of counts in an object; what is missing or cannot be a count is left out."""
+    return sum(counted(values.get(name)) for name in names) if isinstance(values, Mapping) else 0

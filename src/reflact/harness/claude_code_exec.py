@@ -48,9 +48,15 @@ class ClaudeCode:
 
     async def settle(self, confinement: Confinement) -> str:
         """It has no sandbox of its own to be tried."""
-        if confinement.confined:
-            return ""
-        return "Claude Code has no sandbox of its own: its commands may do whatever you may"
+        if not confinement.confined:
+            return "Claude Code has no sandbox of its own: its commands may do whatever you may"
+        model = self.config.model
+        if not model.exec_relay and not model.claude_code_exec_network_access:
+            return (
+                "model.exec_relay=false: Claude Code's commands have the machine's network too, although "
+                "model.claude_code_exec_network_access=false"
+            )
+        return ""
 
     def launch(self, place: Workspace, assignment: Assignment, access: Access) -> Launch:
         """Return `claude -p` with a configuration of its own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from reflact.core.usage import Usage
@@ -12,6 +12,7 @@ from reflact.harness.agent_report import Report, count, flat
 
 _SYNTHETIC = "<synthetic>"  # an error of the service, shown as if the model had said it
 _LOGIN = ("not logged in", "invalid api key", "please run /login")
+_MOST_CALLS = 10_000
 _TEXT_FROM_STREAM = "text_from_stream"
 
 
@@ -84,13 +85,10 @@ def _usage(event: Mapping[str, Any]) -> Usage:
     usage = event.get("usage")
     # Unlike elsewhere, cached tokens are not part of `input_tokens`.
     cached = count(usage, "cache_read_input_tokens")
-    turns = event.get("num_turns")
-    return Usage(
-        calls=turns if isinstance(turns, int) and turns > 0 else 1,
-        prompt_tokens=count(usage, "input_tokens", "cache_creation_input_tokens") + cached,
-        cached_tokens=cached,
-        completion_tokens=count(usage, "output_tokens"),
-    )
+    read = count(usage, "input_tokens", "cache_creation_input_tokens") + cached
+    found = Usage.reported(read, cached, count(usage, "output_tokens"), 0)
+    # A conversation is several calls.
+    return replace(found, calls=max(1, min(count(event, "num_turns"), _MOST_CALLS)))
 
 
 def _call(block: Mapping[str, Any]) -> str:

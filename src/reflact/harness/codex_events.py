@@ -52,13 +52,8 @@ class CodexEvents:
     def _completed(self, usage: Any) -> None:
         report = self.report
         report.completed, report.failure, report.status = True, "", None
-        report.usage = Usage(
-            calls=1,
-            prompt_tokens=count(usage, "input_tokens"),
-            cached_tokens=count(usage, "cached_input_tokens"),
-            completion_tokens=count(usage, "output_tokens"),
-            reasoning_tokens=count(usage, "reasoning_output_tokens"),
-        )
+        names = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens")
+        report.usage = Usage.reported(*(count(usage, name) for name in names))
 
     def _failed(self, message: str) -> None:
         self.report.completed = False

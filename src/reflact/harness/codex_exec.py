@@ -41,7 +41,7 @@ class Codex:
     async def settle(self, confinement: Confinement) -> str:
         """Try Codex's own sandbox: where it does not work every command of the student fails without a word."""
         if self._sandbox == _OPEN:
-            return ""
+            return self._open_network(confinement)
         reason = await self._sandbox_problem(confinement)
         if reason is None:
             return ""
@@ -52,7 +52,8 @@ class Codex:
                 "with which a student's commands may do whatever you may"
             )
         self._sandbox = _OPEN
-        return f"Codex's own sandbox does not work inside bubblewrap ({reason}); bubblewrap alone confines the student"
+        found = f"Codex's own sandbox does not work inside bubblewrap ({reason}); bubblewrap alone confines the student"
+        return "; ".join(filter(None, (found, self._open_network(confinement))))
 
     def launch(self, place: Workspace, assignment: Assignment, access: Access) -> Launch:
         """Return `codex exec` with a configuration of its own."""
@@ -127,6 +128,15 @@ class Codex:
             return str(program.path)
         name = program.path.name if program.folder is None else str(program.path.relative_to(program.folder))
         return f"{_INSIDE}/{name}"
+
+    def _open_network(self, confinement: Confinement) -> str:
+        """Say that the student has a network that it should not have, `""` where it has none."""
+        if not confinement.confined or self.model.exec_relay or self.model.codex_exec_network_access:
+            return ""
+        return (
+            "model.exec_relay=false: without Codex's own sandbox its commands have the machine's network too, although "
+            "model.codex_exec_network_access=false"
+        )
 
     async def _sandbox_problem(self, confinement: Confinement) -> str | None:
         """Run one command in Codex's sandbox, within ours; returns why that fails."""

@@ -57,13 +57,8 @@ class CodexSdkEvents:
             self.report.status = status_in(self.report.failure)
 
     def _counted(self, total: Any) -> None:
-        self.report.usage = Usage(
-            calls=1,
-            prompt_tokens=count(total, "inputTokens"),
-            cached_tokens=count(total, "cachedInputTokens"),
-            completion_tokens=count(total, "outputTokens"),
-            reasoning_tokens=count(total, "reasoningOutputTokens"),
-        )
+        names = ("inputTokens", "cachedInputTokens", "outputTokens", "reasoningOutputTokens")
+        self.report.usage = Usage.reported(*(count(total, name) for name in names))
 
     def _item(self, item: Mapping[str, Any]) -> None:
         report, kind = self.report, item.get("type")

@@ -151,6 +151,8 @@ class Relay:
             raise
         visit.usage += reply.usage
         visit.answers += 1
+        if not reply.usage.tokens:
+            visit.unknown += 1
         return await answer.end()
 
     async def _asked(self, visit: Visit, passage: Passage, asked: RelayedRequest) -> ChatReply:

@@ -60,7 +60,7 @@ class Visit:
         requests: Calls that were let through.
         answers: Calls that were answered to their end.
         usage: What they consumed, failed attempts included.
-        unknown: Answers that were cut or left, whose tokens nobody counted.
+        unknown: Answers that were cut or left, or that said nothing of their tokens, so that nobody counted them.
         last_error: The last failure that was passed on.
         error: Why it ended, if a call failed for good in a way that no repetition by the program can mend.
         stop: Why the whole run has to stop.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from reflact.core.usage import Usage
+from reflact.core.usage import Usage, counted
 
 
 class Wire(StrEnum):
@@ -95,12 +95,8 @@ class Reading:
         """What was counted so far; None if nothing was."""
         if not self._counted:
             return None
-        return Usage(
-            prompt_tokens=self._prompt,
-            cached_tokens=self._cached,
-            completion_tokens=self._completion,
-            reasoning_tokens=self._reasoning,
-        )
+        # Who makes the call counts it.
+        return replace(Usage.reported(self._prompt, self._cached, self._completion, self._reasoning), calls=0)
 
     def feed(self, chunk: bytes) -> None:
         """Read a piece of the answer."""
@@ -124,19 +120,20 @@ class Reading:
     def _event(self, event: Mapping[str, Any]) -> None:
         kind = event.get("type")
         if kind in ("response.completed", "response.incomplete", "response.failed"):
-            response = event.get("response") or {}
+            response = _part(event, "response")
             self.complete = True
             self._count(response.get("usage"))
             if kind == "response.failed":
-                self.error = str((response.get("error") or {}).get("message", "the response failed"))
+                self.error = str(_part(response, "error").get("message", "the response failed"))
         elif kind == "message_start":
-            self._count((event.get("message") or {}).get("usage"))
+            self._count(_part(event, "message").get("usage"))
         elif kind == "message_delta":
             self._count(event.get("usage"))
         elif kind == "message_stop":
             self.complete = True
         elif kind == "error":
-            self.error = str((event.get("error") or event).get("message", "an error event"))
+            error = event.get("error")
+            self.error = str((error if isinstance(error, Mapping) else event).get("message", "an error event"))
 
     def _count(self, usage: Any) -> None:
         if not isinstance(usage, Mapping):
@@ -164,6 +161,11 @@ def _object(text: bytes) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _part(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = values.get(name)
+    return part if isinstance(part, Mapping) else {}
+
+
 def _number(values: Any, name: str, other: int) -> int:
-    value = values.get(name) if isinstance(values, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else other
+    """Return a count, at least the one that was known before: what an answer has cost does not fall."""
+    return max(other, counted(values.get(name))) if isinstance(values, Mapping) else other

@@ -57,6 +57,24 @@ def test_the_program_on_path_is_taken_and_its_usage_counted(
     assert made.harness._caller.model.info.settings["cli"] == "fake 1.0"
 
 
+@pytest.mark.parametrize("absurd", ["-5", "1" + "0" * 30, "true", "1e300", "null", "[1]"])
+@both
+def test_what_a_program_counts_is_not_believed(
+    backend: str, absurd: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    usage = f'{{"input_tokens":{absurd},"cached_input_tokens":4,"output_tokens":5,"reasoning_output_tokens":{absurd}}}'
+    if backend == CODEX:
+        body = codex_says(RIGHT, usage=usage)
+    else:
+        body = claude_says(RIGHT, num_turns=json.loads(absurd), usage=json.loads(usage))
+    made = fake_bench(monkeypatch, tmp_path, backend, body, budget=1_000_000)
+    done = made.one()
+    assert done.outcome.hard == 1.0
+    assert 1 <= done.usage.calls <= 10_000
+    assert (done.usage.prompt_tokens, done.usage.cached_tokens, done.usage.tokens) == (0, 0, 5)
+    assert made.meter.total == done.usage
+
+
 @both
 def test_the_prompt_comes_by_stdin_byte_for_byte_and_argv_stays_short(
     backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,9 @@ from tests.harness.agents.support import (
     RIGHT,
     SKILL,
     bench,
+    claude_says,
+    codex_says,
+    fake_bench,
     need,
     need_bubblewrap,
     settings,
@@ -77,6 +81,18 @@ def test_the_network_of_codex_is_closed_where_its_own_sandbox_is_off(
     free = {"model__codex_exec_sandbox": "danger-full-access"}
     assert "REACHED" not in output_of(monkeypatch, CODEX, look, **free)
     assert "REACHED" in output_of(monkeypatch, CODEX, look, **free, model__codex_exec_network_access=True)
+
+
+@both
+def test_a_network_that_cannot_be_closed_is_told(backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    need_bubblewrap()
+    says = codex_says(RIGHT) if backend == CODEX else claude_says(RIGHT)
+    free = {"model__codex_exec_sandbox": "danger-full-access"}
+    for more, told in (({}, True), ({NETWORK[backend]: True}, False), ({"model__exec_relay": True}, False)):
+        made = fake_bench(monkeypatch, tmp_path, backend, says, **free, **more)
+        made.one()
+        warned = [event.message for event in made.named("warning") if event.code == "agent_sandbox"]
+        assert [NETWORK[backend].replace("__", ".") in text for text in warned] == [True] * told
 
 
 def test_a_network_that_codex_would_not_open_is_refused() -> None:
