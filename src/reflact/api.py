@@ -6,6 +6,7 @@ import asyncio
 import copy
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import TypeVar
 
 from reflact.config.check import check
@@ -39,7 +40,7 @@ def train(config: Config, *, listeners: Sequence[Emit] = ()) -> Summary:
     own = _settled(config)
 
     def work() -> Summary:
-        with begin(own, evaluation=False) as claim:
+        with begin(own, evaluation=False) or nullcontext() as claim:
             return _train(own, claim=claim, listeners=listeners)
 
     return _outside_loops(work)
@@ -54,7 +55,7 @@ def evaluate(config: Config, *, listeners: Sequence[Emit] = ()) -> Summary:
     own = _settled(config)
 
     def work() -> Summary:
-        with begin(own, evaluation=True) as claim:
+        with begin(own, evaluation=True) or nullcontext() as claim:
             return _evaluate(own, claim=claim, listeners=listeners)
 
     return _outside_loops(work)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -213,3 +215,85 @@ def test_a_run_without_a_name_gets_a_directory_of_its_own(tmp_path: Path) -> Non
         assert run(tmp_path, "reflact-train", *QUICK).code == 0
     assert len(list((tmp_path / "outputs").glob("orders-rehearsal/*/summary.json"))) == 2
     assert os.listdir(tmp_path) == ["outputs"]  # noqa: PTH208 - hidden files too
+
+
+def limited(size: int) -> Callable[[], None]:
+    """Return what lets a child write no file longer than `size`, as on a disk that is full."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of a child process")
+@pytest.mark.parametrize("size", [100, 1000, 20_000])
+def test_a_full_disk_stops_a_run_at_any_moment_and_lets_it_go_on(tmp_path: Path, size: int) -> None:
+    """100: not even the claim; 1000: the record of the composition; 20,000: in the middle of the run."""
+    command = line("reflact-train", *QUICK, "env.out_root=run")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, preexec_fn=limited(size))
+    assert done.returncode == 75, done.stderr
+    assert "Traceback" not in done.stderr and "File too large" in done.stderr
+    again = ["run.resume=true"] if "run.resume=true" in done.stderr else []
+    assert again or "the same command" in done.stderr
+    assert run(tmp_path, "reflact-train", *QUICK, "env.out_root=run", *again).code == 0
+    assert (tmp_path / "run" / ".hydra" / "overrides.yaml").exists()
+
+
+def test_a_finished_run_that_cannot_be_written_is_shown_and_left_as_it_is(finished: Path) -> None:
+    before = tree(finished)
+    command = line("reflact-train", *QUICK, "env.out_root=out/李明", "run.resume=true", "display.mode=plain")
+    done = subprocess.run(command, cwd=finished, capture_output=True, timeout=120, preexec_fn=limited(10))
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"Traceback" not in done.stderr and b"best" in done.stdout
+    assert tree(finished).keys() == before.keys()
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe", ".", "long.md", "bytes.md"])
+def test_a_skill_that_is_no_text_file_is_named_at_once(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "long.md").open("wb") as file:
+        file.truncate(1 << 30)
+    (tmp_path / "bytes.md").write_bytes(b"\xff\xfe")
+    result = run(tmp_path, "reflact-train", *QUICK, "env.out_root=run", f"env.skill_init={name}")
+    assert result.code == 2 and f"the skill '{name}'" in result.err and result.err.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_interrupt_before_the_claim_says_that_nothing_was_begun(tmp_path: Path) -> None:
+    waiting = tmp_path / "items.json"
+    os.mkfifo(waiting)  # opening it waits until somebody writes: the run cannot get to its claim
+    split = tmp_path / "split"
+    for part in ("train", "val", "test"):
+        (split / part).mkdir(parents=True)
+        (split / part / "items.json").symlink_to(waiting)
+    command = line("reflact-train", *QUICK, "benchmark=searchqa", f"env.split_dir={split}", "env.out_root=run")
+    with (
+        subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, preexec_fn=normal_signals) as process,
+        waiting.open("wb"),  # returns when the run opens it
+    ):
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 75, err
+    assert b"nothing was begun" in err and b"Traceback" not in err
+    assert not (tmp_path / "run").exists()
+
+
+def normal_signals() -> None:
+    """Let a child take signals as at a terminal, whatever the tests were started with."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("validity=default", "validity.max_empty_rate"), ("sweep=paper", "--multirun +sweep=paper")]
+)
+def test_a_group_of_keys_that_is_set_like_a_choice_is_explained(tmp_path: Path, given: str, said: str) -> None:
+    result = run(tmp_path, "reflact-train", *QUICK, given)
+    assert result.code == 2 and said in result.err
+    assert "defaults list" not in result.err
+
+
+def test_overrides_may_stand_on_both_sides_of_a_flag(tmp_path: Path) -> None:
+    result = run(tmp_path, "reflact-train", "harness=rehearsal", "--cfg", "job", "train.num_epochs=3")
+    assert result.code == 0 and "num_epochs: 3" in result.out

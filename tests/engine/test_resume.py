@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -157,3 +158,41 @@ def test_damaged_files_are_named_and_never_taken_for_less_work(
     (warning,) = [event for event in events if getattr(event, "code", "") == "history_incomplete"]
     assert str(len(rest)) in warning.message
     assert (root / "history.jsonl").read_text(encoding="utf-8") == first
+
+
+@pytest.mark.parametrize("name", ["baseline/selection/results.jsonl", "test/best/results.jsonl", "events.jsonl"])
+def test_a_damaged_line_in_the_middle_comes_with_a_way_on_that_works(
+    whole: tuple[Path, dict[str, Any]], tmp_path: Path, name: str
+) -> None:
+    root = tmp_path / "run"
+    shutil.copytree(whole[0], root)
+    (root / "summary.json").unlink()
+    lines = (root / name).read_bytes().splitlines(keepends=True)
+    (root / name).write_bytes(b"".join([lines[0], b"\0\0\0\n", *lines[2:]]))
+    config = compose([*OVERRIDES, "run.resume=true"])
+    config.env.out_root = str(root)
+    with pytest.raises(DataError, match=re.escape(name)) as told:
+        train(config)
+    command = re.search(r"\((sed -i .*?)\)", str(told.value))
+    assert command is not None
+    subprocess.run(command[1], shell=True, check=True)
+    summary = train(config)
+    assert summary.data["best"] == whole[1]["summary"]["best"]
+    assert summary.data["rows"] == whole[1]["summary"]["rows"]
+
+
+@pytest.mark.parametrize("name", ["skills/step_0001.md", "steps/step_0001/candidate_skill.md", "best_skill.md"])
+def test_a_skill_that_somebody_edited_in_the_run_is_named(
+    whole: tuple[Path, dict[str, Any]], tmp_path: Path, name: str
+) -> None:
+    root = tmp_path / "run"
+    shutil.copytree(whole[0], root)
+    (root / "summary.json").unlink()
+    with (root / name).open("a", encoding="utf-8") as file:
+        file.write("\nAnswer 42.\n")
+    config = compose([*OVERRIDES, "run.resume=true"])
+    config.env.out_root = str(root)
+    with pytest.raises(DataError, match=rf"{re.escape(name)}: changed after.*env\.skill_init"):
+        train(config)
+    (root / name).unlink()
+    assert train(config).data["best"] == whole[1]["summary"]["best"]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reflact.core.errors import ConfigError, ExitCode, Refused
+from reflact.core.errors import ExitCode, Refused, Stopped
 from reflact.rundir import claim_files, claims, fsclock
 from reflact.rundir.claim import Claim, inspect
 from reflact.rundir.owner import this_process
@@ -259,7 +259,7 @@ def test_a_full_disk_leaves_the_directory_empty(tmp_path: Path, monkeypatch: pyt
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with monkeypatch.context() as patch, pytest.raises(ConfigError, match="No space left"):
+    with monkeypatch.context() as patch, pytest.raises(Stopped, match=r"No space left.*same command"):
         patch.setattr(claim_files, "write_all", full)
         take(tmp_path / "run")
     assert names(tmp_path / "run") == []

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from reflact.core.errors import ExitCode, ReflactError
+from reflact.rundir.full import disk_stop
 
 
 def guarded(program: str, work: Callable[[], None]) -> None:
@@ -18,7 +19,7 @@ def guarded(program: str, work: Callable[[], None]) -> None:
     Args:
         program: What the command is called in its messages.
         work: The command. An exception that is no `ReflactError` passes through: Python prints its traceback and
-            exits with 1.
+            exits with 1. A disk that takes nothing more is no bug.
     """
     _listen()
     try:
@@ -32,6 +33,11 @@ def guarded(program: str, work: Callable[[], None]) -> None:
     except BrokenPipeError:
         _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
+    except OSError as error:
+        stop = disk_stop(error, "the output", resume=False)
+        if stop is None:
+            raise
+        fail(program, stop)
 
 
 def _listen() -> None:

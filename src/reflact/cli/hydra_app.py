@@ -16,7 +16,9 @@ from reflact.config.check import check
 from reflact.config.compose import CONFIG_NAME, VERSION_BASE, Composer, typed
 from reflact.config.overrides import accepted
 from reflact.config.paths import conf_dir
-from reflact.core.errors import ConfigError
+from reflact.core.errors import ConfigError, Stopped
+from reflact.core.names import StopCause
+from reflact.sweep.start import NOTHING_BEGUN
 
 
 def start(program: str, task: TaskFunction) -> None:
@@ -32,9 +34,22 @@ def start(program: str, task: TaskFunction) -> None:
     Raises:
         ConfigError: The overrides do not compose or hold a value that is not allowed, or a flag is unknown.
     """
+    try:
+        _prepare(program)
+    except KeyboardInterrupt:
+        raise Stopped(StopCause.INTERRUPTED, f"interrupted; {NOTHING_BEGUN}") from None
+    hydra.main(version_base=VERSION_BASE, config_path=str(conf_dir()), config_name=CONFIG_NAME)(task)()
+
+
+def _prepare(program: str) -> None:
     # A log that cannot be written (a full disk) is told once, by the run's own end, not with a traceback a line.
     logging.raiseExceptions = False
     args, unknown = get_args_parser().parse_known_args()
+    if unknown and not any(argument.startswith("-") for argument in unknown):
+        # Overrides on both sides of a flag, which Hydra does not take.
+        overrides = [*args.overrides, *unknown]
+        sys.argv[1:] = [*(argument for argument in sys.argv[1:] if argument not in overrides), *overrides]
+        args, unknown = get_args_parser().parse_known_args()
     if unknown:
         raise ConfigError(
             f"{unknown[0]}: there is no such flag. Keys and groups are written without dashes, as KEY=VALUE: "
@@ -45,7 +60,6 @@ def start(program: str, task: TaskFunction) -> None:
     sys.argv[1:] = [accepted(argument) if argument in given else argument for argument in sys.argv[1:]]
     if _composes(args):
         _check(program, composer, args)
-    hydra.main(version_base=VERSION_BASE, config_path=str(conf_dir()), config_name=CONFIG_NAME)(task)()
 
 
 def _composes(args: argparse.Namespace) -> bool:

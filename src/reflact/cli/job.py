@@ -7,11 +7,11 @@ import shlex
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import cast
+from typing import NoReturn, cast
 
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from reflact import __version__
 from reflact.cli.errors import ending, say
@@ -19,12 +19,15 @@ from reflact.config.check import check
 from reflact.config.compose import typed
 from reflact.config.schema import Config
 from reflact.core.errors import ExitCode, ReflactError, Refused, Stopped
+from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
+from reflact.rundir.full import disk_stop
 from reflact.sweep.callback import EVALUATION
+from reflact.sweep.composition import write_record
 from reflact.sweep.context import resume_command
 from reflact.sweep.start import begin, take
 
-Work = Callable[[Config, Claim], float]
+Work = Callable[[Config, Claim | None], float]
 
 log = logging.getLogger(__name__)
 
@@ -51,22 +54,36 @@ def perform(program: str, node: DictConfig, work: Work) -> float:
         config.display.mode = "off" if config.display.mode == "auto" else config.display.mode
     try:
         return _claimed(program, config, whole, work, many)
-    except ReflactError as error:
+    except (Exception, KeyboardInterrupt) as raised:  # noqa: BLE001 - every way in which a job can end is told here
+        error = _known(raised)
+        if error is None:
+            _bug(program, config, raised, many)
         if not isinstance(error, Refused):  # the log is in a directory that somebody else owns now
             log.error("%s", error)
         if many:
             say(program, f"{config.env.out_root}: {error}")
-            raise
+            raise error from None
         ending()
         say(program, _message(program, whole, config, error))
         raise SystemExit(int(error.exit_code)) from None
-    except Exception as error:
-        log.exception("unexpected error")
-        if many:
-            say(program, f"{config.env.out_root}: failed: {type(error).__name__}: {error}")
-            raise
-        traceback.print_exc()
-        raise SystemExit(int(ExitCode.BUG)) from None
+
+
+def _known(raised: BaseException) -> ReflactError | None:
+    """Return what was raised as an error with an exit code; None if it is a bug."""
+    if isinstance(raised, ReflactError):
+        return raised
+    if isinstance(raised, KeyboardInterrupt):
+        return Stopped(StopCause.INTERRUPTED, "interrupted")
+    return disk_stop(raised) if isinstance(raised, OSError) else None
+
+
+def _bug(program: str, config: Config, error: BaseException, many: bool) -> NoReturn:
+    log.error("unexpected error", exc_info=error)
+    if many:
+        say(program, f"{config.env.out_root}: failed: {type(error).__name__}: {error}")
+        raise error
+    traceback.print_exception(error)
+    raise SystemExit(int(ExitCode.BUG)) from None
 
 
 def _claimed(program: str, config: Config, whole: DictConfig, work: Work, many: bool) -> float:
@@ -76,9 +93,12 @@ def _claimed(program: str, config: Config, whole: DictConfig, work: Work, many: 
     else:
         # The callback has claimed it. Where someone has switched the callback off, what Hydra wrote is in the way.
         claim = take(config, adopt=True, ignore=(".hydra", f"{name}.log"))
+    if claim is None:  # complete, and nothing can be written there: it is only shown
+        return work(config, None)
     with claim:
-        if many:
-            _record(whole, Path(config.env.out_root))
+        folder = claim.root / ".hydra"
+        if many and not folder.exists():
+            write_record(whole, folder)
         log.info("%s %s in %s", program, __version__, claim.root)
         log.info("overrides: %s", shlex.join(map(str, whole.hydra.overrides.task)))
         for warning in check(config):
@@ -86,18 +106,6 @@ def _claimed(program: str, config: Config, whole: DictConfig, work: Work, many: 
         score = work(config, claim)
         log.info("done, score %s", score)
         return score
-
-
-def _record(whole: DictConfig, root: Path) -> None:
-    """Write what Hydra would have written before the directory was claimed (see the sweeper)."""
-    folder = root / ".hydra"
-    if folder.exists():
-        return
-    folder.mkdir()
-    job = OmegaConf.masked_copy(whole, [str(key) for key in whole if key != "hydra"])
-    hydra = OmegaConf.masked_copy(whole, "hydra")
-    for name, content in (("config", job), ("hydra", hydra), ("overrides", whole.hydra.overrides.task)):
-        (folder / f"{name}.yaml").write_text(OmegaConf.to_yaml(content), encoding="utf-8")
 
 
 def _message(program: str, whole: DictConfig, config: Config, error: ReflactError) -> str:

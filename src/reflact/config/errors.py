@@ -156,6 +156,11 @@ def _file(error: Exception) -> str:
     """Explain an error that no override caused: a configuration file is at fault."""
     parts = [str(item) for item in (error, error.__cause__) if item is not None and str(item)]
     text = " ".join(line.strip() for part in parts for line in part.splitlines() if not line.startswith("    "))
+    unlisted = re.search(r"Could not override '([^']+)'\. No match in the defaults list", text)
+    if unlisted is not None:
+        name = unlisted[1]
+        plan = " A plan is added with a `+` in front: --multirun +sweep=paper." if name == "sweep" else ""
+        return f"{name}=...: {name} is not chosen from options.{plan} {unknown_key(name)}"
     found = re.search(r"full_key: (\S+)", "\n".join(parts))
     if found is None or found[1] in all_keys():
         return text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import logging
 import os
 import socket
@@ -16,11 +15,12 @@ from typing import Any
 from reflact.config.schema import Config
 from reflact.core.errors import ReflactError, Refused, Stopped
 from reflact.core.events import Emit, Event, RunStopped
-from reflact.core.names import Role, RunState, StopCause
+from reflact.core.names import Role, RunState
 from reflact.models.endpoints import resolve_endpoint
 from reflact.models.meter import Meter
 from reflact.rundir.claim import Claim
 from reflact.rundir.events import EventLog, read_events
+from reflact.rundir.full import disk_stop
 from reflact.rundir.jsonl import Syncer
 from reflact.rundir.layout import RunLayout
 from reflact.rundir.redact import SHORTEST_IN_ANSWERS, RedactingFilter, Redactor
@@ -94,7 +94,7 @@ def opened(config: Config, claim: Claim, listeners: Sequence[Emit]) -> Iterator[
         except Refused:
             raise
         except OSError as error:
-            stop = _disk_stop(error)
+            stop = disk_stop(error)
             if stop is None:
                 emit(_ending(error))
                 raise
@@ -128,17 +128,6 @@ def _hidden(redactor: Redactor) -> Iterator[None]:
     finally:
         for handler in handlers:
             handler.removeFilter(hide)
-
-
-def _disk_stop(error: OSError) -> Stopped | None:
-    """Return the stop for a disk that takes nothing more; None for any other error."""
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO):
-        return None
-    return Stopped(
-        StopCause.ERRORS,
-        f"{error.filename or 'the run directory'} cannot be written: {error.strerror}. What was written before is "
-        "whole; make room, then go on with run.resume=true",
-    )
 
 
 def _ending(error: BaseException) -> RunStopped:

@@ -15,6 +15,10 @@ from reflact.core.hashing import text_digest
 from reflact.core.names import Part
 from reflact.engine.batches import Schedule, make_schedule
 from reflact.engine.gate import improvements_needed
+from reflact.rundir.short_text import read_short_text
+
+MOST_SKILL_BYTES = 1 << 20
+"""No model reads more than this before each task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +83,8 @@ def read_skill(benchmark: Benchmark, name: str) -> str:
         return benchmark.initial_skill()
     if name == "none":
         return ""
-    path = Path(name)
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(
-            f"the skill {str(path)!r} cannot be read ({error.strerror}): give a Markdown file, "
-            "`default` (the benchmark's own initial skill) or `none`"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"the skill {str(path)!r} is not UTF-8 text: {error}") from error
+    instead = "give a Markdown file, `default` (the benchmark's own initial skill) or `none`"
+    return read_short_text(Path(name), "the skill", MOST_SKILL_BYTES, instead)
 
 
 def _gate_findings(config: Config, size: int) -> list[Finding]:

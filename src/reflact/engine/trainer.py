@@ -6,10 +6,11 @@ import asyncio
 
 from reflact.core.events import Warned
 from reflact.engine.final import BackgroundTest, Tests, final_tests
-from reflact.engine.history import History
+from reflact.engine.history import History, read_history
 from reflact.engine.judge import measure_baseline
 from reflact.engine.method import make_method
 from reflact.engine.state import TrainingState
+from reflact.engine.unaltered import require_unaltered
 from reflact.engine.workbench import Workbench
 from reflact.rundir.atomic import write_text
 
@@ -29,6 +30,7 @@ async def run_training(bench: Workbench) -> tuple[TrainingState, Tests]:
             bench.emit(
                 Warned("history_incomplete", f"history.jsonl lacks {history.missing} records of steps done before")
             )
+        require_unaltered(bench.layout, state, read_history(bench.layout), bench.initial_skill)
         if state.ended is None:
             method = make_method(bench.config.optimizer.name)
             await method.improve(bench, state, history, test)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from reflact.core.hashing import digest, text_digest
+from reflact.core.hashing import text_digest
 from reflact.core.types import Json
-from reflact.optimizer import protected
 from reflact.optimizer.codec import context_key, refs_key
 from reflact.optimizer.journal import Journal
-from reflact.optimizer.rewrite import restored
-from reflact.optimizer.teacher import Teacher, TeacherFailure
+from reflact.optimizer.rewrite import Kept, whole_skill, withheld
+from reflact.optimizer.teacher import Teacher
 from reflact.optimizer.types import StepContext, TrajectoryRef
 
 
@@ -51,21 +50,16 @@ async def write_once(
         journal: Where the reply is kept.
         max_chars: Longest skill in characters (`optimizer.max_skill_chars`); 0 is no bound.
     """
-    former = protected.cut(context.skill)
-    outside = replace(context, skill=former.outside)
-
-    async def make() -> dict[str, Json]:
-        try:
-            reasoning, text = await teacher.compose(outside, tuple(trajectories))
-        except TeacherFailure as failure:
-            return {"text": None, "cause": failure.cause, "reasoning": str(failure)}
-        return {"text": text, "cause": None, "reasoning": reasoning}
-
+    outside = withheld(context)
     inputs = {
         "teacher": teacher.fingerprint,
         "context": context_key(outside),
         "trajectories": refs_key(trajectories),
     }
-    data = await journal.once("one_shot", digest(inputs), make)
-    text, cause = restored(data["text"], data["cause"], former, max_chars)
-    return OneShot(text, cause, data["reasoning"])
+
+    async def call() -> tuple[str, str]:
+        reasoning, text = await teacher.compose(outside, tuple(trajectories))
+        return text, reasoning
+
+    text, cause, reasoning = await whole_skill(context, journal, Kept("one_shot", "reasoning", inputs), call, max_chars)
+    return OneShot(text, cause, reasoning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reflact.core.hashing import digest, text_digest
@@ -56,24 +56,66 @@ async def rewrite(
         journal: Where the reply is kept.
         max_chars: Longest skill in characters (`optimizer.max_skill_chars`); 0 is no bound.
     """
-    former = protected.cut(context.skill)
-    outside = replace(context, skill=former.outside)
-
-    async def make() -> dict[str, Json]:
-        try:
-            text, summary = await teacher.rewrite(outside, tuple(changes))
-        except TeacherFailure as failure:
-            return {"text": None, "cause": failure.cause, "summary": str(failure)}
-        return {"text": text, "cause": None, "summary": summary}
-
+    outside = withheld(context)
     inputs = {
         "teacher": teacher.fingerprint,
         "context": context_key(outside),
         "changes": changes_to_json(changes),
     }
-    data = await journal.once("rewrite", digest(inputs), make)
-    text, cause = restored(data["text"], data["cause"], former, max_chars)
-    return Rewrite(text, cause, data["summary"], tuple(changes))
+
+    async def call() -> tuple[str, str]:
+        return await teacher.rewrite(outside, tuple(changes))
+
+    text, cause, summary = await whole_skill(context, journal, Kept("rewrite", "summary", inputs), call, max_chars)
+    return Rewrite(text, cause, summary, tuple(changes))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How a reply with a whole skill is kept.
+
+    Attributes:
+        name: Its name in the journal.
+        words: The field for what the teacher says beside it.
+        inputs: Everything that it depends on.
+    """
+
+    name: str
+    words: str
+    inputs: dict[str, Json]
+
+
+def withheld(context: StepContext) -> StepContext:
+    """Return what a call may see that writes a whole skill: all but the protected block."""
+    return replace(context, skill=protected.cut(context.skill).outside)
+
+
+async def whole_skill(
+    context: StepContext, journal: Journal, kept: Kept, call: Callable[[], Awaitable[tuple[str, str]]], max_chars: int
+) -> tuple[str | None, str | None, str]:
+    """Have a whole skill written, once, and put the former one's protected block back.
+
+    Args:
+        context: What the call may see, with the former skill as it is.
+        journal: Where the reply is kept.
+        kept: How.
+        call: Asks the teacher; returns the text and the teacher's words.
+        max_chars: Longest skill in characters; 0 is no bound.
+
+    Returns:
+        The text, None if there is none to take; why there is none; the teacher's words.
+    """
+
+    async def make() -> dict[str, Json]:
+        try:
+            text, words = await call()
+        except TeacherFailure as failure:
+            return {"text": None, "cause": failure.cause, kept.words: str(failure)}
+        return {"text": text, "cause": None, kept.words: words}
+
+    data = await journal.once(kept.name, digest(kept.inputs), make)
+    text, cause = restored(data["text"], data["cause"], protected.cut(context.skill), max_chars)
+    return text, cause, data[kept.words]
 
 
 def restored(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import threading
@@ -10,10 +11,11 @@ from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 
-from reflact.core.errors import ConfigError, Refused
+from reflact.core.errors import ConfigError, Refused, Stopped
 from reflact.rundir.atomic import sweep_temporary
 from reflact.rundir.claim_files import create_claim, make_mark
 from reflact.rundir.claims import ClaimView, claim_file, inspect
+from reflact.rundir.full import disk_stop
 from reflact.rundir.layout import RunLayout
 from reflact.rundir.owner import this_process
 from reflact.rundir.refusal import refusal, shown
@@ -72,6 +74,7 @@ class Claim:
         Raises:
             Refused: The directory is not ours to take; nothing in it was changed.
             ConfigError: The directory cannot be made or written.
+            Stopped: The disk takes nothing more.
         """
         root = Path(os.path.abspath(root))  # noqa: PTH100 - `resolve` would follow links
         try:
@@ -83,7 +86,7 @@ class Claim:
         except FileExistsError:
             raise Refused(refusal(_settled_view(root))) from None
         except OSError as error:
-            raise ConfigError(f"{shown(root)}: the directory cannot be claimed: {error.strerror}") from error
+            raise _unclaimed(root, error) from error
         claim = cls(root, number, fd, heartbeat_s)
         try:
             sweep_temporary(root)
@@ -182,6 +185,13 @@ def _free_number(root: Path, *, resume: bool, timeout_s: float, ignore: Collecti
     if claim.alive is not False:
         raise Refused(refusal(_settled_view(root)))
     return claim.number + 1
+
+
+def _unclaimed(root: Path, error: OSError) -> Stopped | ConfigError:
+    begun = RunLayout(root).claims.is_dir()
+    wrong_place = error.errno == errno.EROFS and not begun  # another directory helps, waiting does not
+    stop = None if wrong_place else disk_stop(error, shown(root), resume=begun)
+    return stop or ConfigError(f"{shown(root)}: the directory cannot be claimed: {error.strerror}")
 
 
 def _adopt(root: Path, heartbeat_s: float) -> Claim | None:

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 
-from reflact.core.errors import DataError
 from reflact.core.events import Event
 from reflact.core.types import Json
-from reflact.rundir.jsonl import JsonlWriter, parse_line
+from reflact.rundir.jsonl import JsonlWriter, damaged, parse_line
 from reflact.rundir.quiet import open_quiet
 from reflact.rundir.redact import Redactor
 from reflact.rundir.syncer import Syncer
@@ -64,11 +63,17 @@ def read_events(path: Path, offset: int = 0) -> tuple[list[dict[str, Json]], int
     for index, line in enumerate(lines):
         event = parse_line(line)
         if event is None and index < len(lines) - 1:
-            raise DataError(f"{path}, byte {offset}: not a JSON object")
+            raise damaged(path, _line_at(path, offset))
         if event is not None:
             found.append(event)
             offset += len(line)
     return found, offset
+
+
+def _line_at(path: Path, offset: int) -> int:
+    """Return the number of the line that begins at `offset`."""
+    with open_quiet(path) as file:
+        return file.read(offset).count(b"\n") + 1
 
 
 def _plain(value: Json) -> Json:

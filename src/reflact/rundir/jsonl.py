@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from reflact.rundir.encoding import json_bytes
 from reflact.rundir.quiet import open_quiet
 from reflact.rundir.syncer import Syncer
 
-__all__ = ["JsonlWriter", "Syncer", "last_line_end", "parse_line", "read_at", "read_jsonl"]
+__all__ = ["JsonlWriter", "Syncer", "damaged", "last_line_end", "parse_line", "read_at", "read_jsonl"]
 
 _BLOCK = 1 << 16
 
@@ -114,13 +115,22 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
             if not line.endswith(b"\n"):
                 return
             if bad:
-                raise DataError(f"{path}, line {bad}: not a JSON object")
+                raise damaged(path, bad)
             obj = parse_line(line)
             if obj is None:
                 bad = number
             else:
                 yield offset, obj
             offset += len(line)
+
+
+def damaged(path: Path, line: int) -> DataError:
+    """Return the error for a line that is no JSON object, with the way on: the other lines are good."""
+    return DataError(
+        f"{path}, line {line}: not a JSON object; something other than this program changed the file. Take the line "
+        f"out (sed -i {line}d {shlex.quote(str(path))}) or put a good copy of the file back. A run that is resumed "
+        "then makes again what it still needs of it."
+    )
 
 
 def read_at(path: Path, offset: int) -> dict[str, Json]:

@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, NoReturn, ParamSpec
 
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, open_dict, read_write
@@ -15,10 +15,14 @@ from omegaconf import DictConfig, open_dict, read_write
 from reflact.config.compose import typed
 from reflact.config.overrides import override
 from reflact.config.run_id import benchmark_default, default_out_root, stamp
-from reflact.core.errors import ConfigError, ExitCode, ReflactError
+from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped
+from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
+from reflact.rundir.full import disk_stop
+from reflact.rundir.layout import RunLayout
+from reflact.sweep.composition import write_record
 from reflact.sweep.context import composer, key_of
-from reflact.sweep.start import begin
+from reflact.sweep.start import NOTHING_BEGUN, begin
 
 EVALUATION = "evaluate"
 """Name of the job of `reflact-eval`: Hydra takes it from the module of the task."""
@@ -38,13 +42,29 @@ def _strict(hook: Callable[P, None]) -> Callable[P, None]:
         try:
             hook(*args, **kwargs)
         except ReflactError as error:
-            sys.stderr.write(f"reflact: {error}\n")
-            raise SystemExit(int(error.exit_code)) from None
+            _end(error)
+        except OSError as error:
+            stop = disk_stop(error)
+            if stop is not None:
+                _end(stop)
+            traceback.print_exc()
+            raise SystemExit(int(ExitCode.BUG)) from None
         except Exception:  # noqa: BLE001 - a bug in a hook must not become a warning
             traceback.print_exc()
             raise SystemExit(int(ExitCode.BUG)) from None
 
     return strict
+
+
+def _end(error: ReflactError) -> NoReturn:
+    sys.stderr.write(f"reflact: {error}\n")
+    raise SystemExit(int(error.exit_code)) from None
+
+
+def _interrupted(root: str) -> str:
+    if root and RunLayout(Path(root)).claims.is_dir():
+        return f"interrupted before a call was made; {root} can be resumed with run.resume=true"
+    return f"interrupted; {NOTHING_BEGUN}"
 
 
 class RunLedger(Callback):
@@ -53,10 +73,18 @@ class RunLedger(Callback):
     def __init__(self) -> None:
         # Kept so that the heartbeat goes on until the job takes the claim over.
         self._claim: Claim | None = None
+        self._record: str | None = None
+        """Where the record of the composition goes, which Hydra would write without a word for a full disk."""
 
     @_strict
     def on_run_start(self, config: DictConfig, **kwargs: Any) -> None:
         """Settle where a single run goes and claim the directory, before the first byte is written to it."""
+        try:
+            self._begin(config)
+        except KeyboardInterrupt:
+            raise Stopped(StopCause.INTERRUPTED, _interrupted(str(config.env.out_root))) from None
+
+    def _begin(self, config: DictConfig) -> None:
         settled = typed(config)
         if not settled.env.out_root:
             default = benchmark_default(settled, composer(config))
@@ -64,10 +92,21 @@ class RunLedger(Callback):
                 config.env.out_root = default_out_root(settled, default)
             settled = typed(config)
         self._claim = begin(settled, evaluation=config.hydra.job.name == EVALUATION)
-        if (Path(settled.env.out_root) / str(config.hydra.output_subdir) / "config.yaml").exists():
-            # A resumed run keeps the record of how it was begun.
+        root, name = Path(settled.env.out_root), config.hydra.output_subdir
+        with read_write(config.hydra):
+            config.hydra.output_subdir = None
+        if name is None or self._claim is None:
+            return
+        # A resumed run keeps the record of how it was begun.
+        self._record = f"{name}/resumed/{stamp()}" if (root / name / "config.yaml").exists() else str(name)
+
+    @_strict
+    def on_job_start(self, config: DictConfig, **kwargs: Any) -> None:
+        """Write the record of the composition of a single run, in the directory that is ours by now."""
+        if self._record is not None:
             with read_write(config.hydra):
-                config.hydra.output_subdir = f"{config.hydra.output_subdir}/resumed/{stamp()}"
+                config.hydra.output_subdir = self._record
+            write_record(config, Path(config.hydra.runtime.output_dir) / self._record)
 
     @_strict
     def on_multirun_start(self, config: DictConfig, **kwargs: Any) -> None:
@@ -85,4 +124,4 @@ class RunLedger(Callback):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the claim out: launchers send callbacks to other processes, and a claim belongs to one."""
-        return {"_claim": None}
+        return {"_claim": None, "_record": None}

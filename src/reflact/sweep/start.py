@@ -6,10 +6,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 from reflact.config.schema import Config
-from reflact.core.errors import Refused
+from reflact.core.errors import ConfigError, Refused, Stopped
+from reflact.core.names import RunState
 from reflact.rundir.claim import Claim
 from reflact.rundir.refusal import refusal, shown
 from reflact.rundir.view import view_run
+
+NOTHING_BEGUN = "nothing was begun: no directory was claimed and no call was made"
 
 
 def require_free(root: Path, *, resume: bool) -> None:
@@ -26,7 +29,7 @@ def require_free(root: Path, *, resume: bool) -> None:
         raise Refused(refusal(view))
 
 
-def begin(config: Config, *, evaluation: bool) -> Claim:
+def begin(config: Config, *, evaluation: bool) -> Claim | None:
     """Look at everything that can be wrong with a run, then claim `env.out_root`.
 
     In this order a run that cannot begin leaves no directory behind, and a refused one is left as it was.
@@ -34,6 +37,9 @@ def begin(config: Config, *, evaluation: bool) -> Claim:
     Args:
         config: The configuration; `env.out_root` is set.
         evaluation: Whether one skill is evaluated (`reflact-eval`) rather than trained.
+
+    Returns:
+        The claim; None as for `take`.
 
     Raises:
         ReflactError: The directory is not to be had, holds a run of another configuration, or data or credentials
@@ -48,18 +54,27 @@ def begin(config: Config, *, evaluation: bool) -> Claim:
     return take(config)
 
 
-def take(config: Config, *, adopt: bool = False, ignore: Collection[str] = ()) -> Claim:
+def take(config: Config, *, adopt: bool = False, ignore: Collection[str] = ()) -> Claim | None:
     """Claim `env.out_root`; the arguments are those of `Claim.take`.
 
+    Returns:
+        The claim. None where the run is complete and nothing can be written there (a disk that is full or read-only,
+        somebody else's folder): it is only to be read then, which needs no claim.
+
     Raises:
-        Refused: The directory is not to be had; nothing in it was changed.
+        ReflactError: The directory is not to be had; nothing in it was changed.
     """
-    run = config.run
-    return Claim.take(
-        Path(config.env.out_root),
-        resume=run.resume,
-        timeout_s=run.claim_timeout_s,
-        heartbeat_s=run.heartbeat_s,
-        adopt=adopt,
-        ignore=ignore,
-    )
+    run, root = config.run, Path(config.env.out_root)
+    try:
+        return Claim.take(
+            root,
+            resume=run.resume,
+            timeout_s=run.claim_timeout_s,
+            heartbeat_s=run.heartbeat_s,
+            adopt=adopt,
+            ignore=ignore,
+        )
+    except (ConfigError, Stopped):
+        if run.resume and view_run(root).state is RunState.DONE:
+            return None
+        raise
