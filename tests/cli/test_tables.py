@@ -79,8 +79,10 @@ def test_export_writes_a_folder_that_readers_of_the_format_accept(finished, tmp_
 
 
 def test_export_refuses_what_is_not_complete(tmp_path):
-    for place in (Made(tmp_path, "LR-docvqa-8").write(complete=False), tmp_path, tmp_path / "nothing"):
-        with pytest.raises(Refused, match="was refused"):
+    with pytest.raises(Refused, match="was refused"):
+        export(Made(tmp_path, "LR-docvqa-8").write(complete=False), out=tmp_path)
+    for place in (tmp_path, tmp_path / "nothing"):
+        with pytest.raises(ConfigError, match="reflact status"):
             export(place, out=tmp_path)
 
 

@@ -23,7 +23,7 @@ def export(
     from reflact.report.export import agent_skill, write_agent_skill
 
     if form not in FORMATS:
-        raise ConfigError(f"--format {form}: there is {', '.join(FORMATS)}")
+        raise ConfigError(f"--format {form} is not known: it takes {', '.join(FORMATS)}")
     skill = agent_skill(directory, name, description)
     folder = write_agent_skill(skill, out)
     typer.echo(str(folder / "SKILL.md"))

@@ -126,7 +126,8 @@ def _endpoint(model: ModelConfig, role: str) -> Iterator[str]:
     for name in (base, azure):
         url = getattr(model, name)
         if url and not url.lower().startswith(("http://", "https://")):
-            yield f"model.{name} must begin with http:// or https://."
+            shown = "" if "@" in url else f"={url}"  # there may be a password in front of it
+            yield f"model.{name}{shown} must begin with http:// or https://."
     variable = getattr(model, f"{role}_api_key_env")
     if variable is not None and not _VARIABLE.fullmatch(variable):
         # Never repeat the value: whoever misreads this key puts a secret here.

@@ -7,6 +7,7 @@ letters, digits and single hyphens; `description` has 1 to 1024 characters and s
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,14 +55,22 @@ def agent_skill(root: Path, name: str = "", description: str = "") -> AgentSkill
         description: What the skill is for and when it is to be used; by default says on what it was trained.
 
     Raises:
-        Refused: The directory holds no complete training run.
-        ConfigError: Name or description are outside the limits, or the skill is empty.
+        Refused: The run is not complete, or no training run.
+        ConfigError: It is no run, name or description are outside the limits, or the skill is empty.
     """
+    if not root.is_dir():
+        raise ConfigError(f"{root} is no directory; reflact export takes a run directory: reflact status shows them")
     view = view_run(root)
-    if not view.ours or view.summary is None:
-        state = view.state.value if view.ours and view.state is not None else "no run"
-        way = "" if not view.ours else "; its best skill may still change: let it end first (run.resume=true)"
-        raise Refused(f"{root} was refused: {state}{way}. Only the skill of a run that is {RunState.DONE} is exported.")
+    if not view.ours:
+        raise ConfigError(
+            f"{root} is no run directory; reflact status {shlex.quote(str(root))} shows the runs below it"
+        )
+    if view.summary is None:
+        state = view.state.value if view.state is not None else "unfinished"
+        way = "its best skill may still change: let it end first (run.resume=true)"
+        raise Refused(
+            f"{root} was refused: {state}; {way}. Only the skill of a run that is {RunState.DONE} is exported."
+        )
     summary = SummaryView(view.summary)
     path = RunLayout(root).best_skill
     if summary.text("kind") == "evaluation" or not path.is_file():
