@@ -11,6 +11,7 @@ from typing import Protocol
 
 KIB = 1024
 MIB = 1024 * KIB
+_SIGNALS = 128
 
 
 class ConfinementError(Exception):
@@ -155,6 +156,11 @@ class ConfinedResult:
     def ok(self) -> bool:
         """Whether the program ended by itself and without an error."""
         return self.ending is Ending.EXITED and self.code == 0
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether a limit or a signal ended it."""
+        return self.ending is not Ending.EXITED or self.code is None or self.code > _SIGNALS
 
 
 class Confinement(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from reflact.benchmarks.alfworld.dialogue import Dialogue, Prompts, split_intro
 from reflact.benchmarks.alfworld.episode import Episode
 from reflact.benchmarks.alfworld.form import ALFWorldFormat
 from reflact.benchmarks.alfworld.games import read_game
-from reflact.benchmarks.alfworld.installed import require_engine
+from reflact.benchmarks.alfworld.installed import engine_versions, require_engine
 from reflact.benchmarks.alfworld.making.sample import sample_root
 from reflact.benchmarks.alfworld.places import data_root
+from reflact.benchmarks.alfworld.recalled import RecalledGames
 from reflact.benchmarks.alfworld.rehearsal import RULES, right_reply, wrong_reply
 from reflact.benchmarks.alfworld.simulator.limits import SimulatorFailure
 from reflact.benchmarks.alfworld.simulator.messages import State
@@ -24,6 +26,7 @@ from reflact.benchmarks.alfworld.watch import CommandWatch
 from reflact.benchmarks.checks import repeated_items
 from reflact.benchmarks.loading import load_split
 from reflact.benchmarks.protocol import Finding, Split
+from reflact.benchmarks.recall import Recall
 from reflact.benchmarks.records import Record
 from reflact.benchmarks.splits import DEFAULT_SEED
 from reflact.config.schema import Config
@@ -52,6 +55,8 @@ class ALFWorld:
         self.form = ALFWorldFormat(None if config.env.sample else data_root(config.env))
         self._prompts = Prompts.load(self.form.package)
         self._pool = Pool(config.env.env_workers) if pool is None else pool
+        self._config = config
+        self._walkthroughs: dict[Path, tuple[str, ...]] = {}
         self._watch = CommandWatch()
 
     def load(self) -> Split:
@@ -114,12 +119,12 @@ class ALFWorld:
 
     async def _play(self, item: Item, session: ChatSession) -> Outcome:
         path = self.form.path_of(item)
-        game, state = await self._pool.open(path, self._env.max_turns)
+        game, state = await self._games.open(path, self._env.max_turns)
         try:
             observation, task = split_intro(state.observation)
             episode = Episode(
                 Dialogue(self._prompts, session.skill, task if task else item.question),
-                lambda right, played, now: self._simulated(item, path, session.seed, right, played, now),
+                lambda right, played, now: self._simulated(item, path, right, played, now),
                 self._env.max_turns,
             )
             outcome = await episode.run(game, state, observation, session)
@@ -131,12 +136,19 @@ class ALFWorld:
     def rehearse(self, item: Item, correct: bool, seed: int) -> str:
         """Return a simulated student's first reply; `converse` gives the others turn by turn."""
         start = State("", ("look",), won=False, done=False)
-        return self._simulated(item, self.form.path_of(item), seed, correct, 0, start)
+        return self._simulated(item, self.form.path_of(item), correct, 0, start)
 
-    def _simulated(self, item: Item, path: Path, seed: int, right: bool, played: int, state: State) -> str:
+    def _simulated(self, item: Item, path: Path, right: bool, played: int, state: State) -> str:
         if right:
-            return right_reply(read_game(path).walkthrough, played)
-        return wrong_reply(item, seed, played, state.admissible)
+            if path not in self._walkthroughs:
+                self._walkthroughs[path] = read_game(path).walkthrough
+            return right_reply(self._walkthroughs[path], played)
+        return wrong_reply(item, played, state.admissible)
+
+    @cached_property
+    def _games(self) -> Pool | RecalledGames:
+        recall = Recall.of_run(self._config, engine_versions())
+        return self._pool if recall is None else RecalledGames(self._pool, recall)
 
     async def aclose(self) -> None:
         """End the worker processes."""

@@ -5,6 +5,8 @@ Nothing of it is imported here: only worker processes do that.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,6 +18,15 @@ _PACKAGES = ("alfworld", "textworld", "fast_downward")
 def missing_packages() -> tuple[str, ...]:
     """Return the packages of the engine that cannot be imported."""
     return tuple(name for name in _PACKAGES if find_spec(name) is None)
+
+
+def engine_versions() -> dict[str, str]:
+    """Return the versions of the engine's two packages, of those that are installed."""
+    found = {}
+    for name in ("alfworld", "textworld"):
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
 
 
 def require_engine() -> None:

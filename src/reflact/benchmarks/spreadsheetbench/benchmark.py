@@ -13,6 +13,7 @@ from reflact.benchmarks.checks import repeated_items
 from reflact.benchmarks.loading import load_split, make_split
 from reflact.benchmarks.prompts import load_prompt, with_skill
 from reflact.benchmarks.protocol import Finding, Split
+from reflact.benchmarks.recall import Recall
 from reflact.benchmarks.records import Record
 from reflact.benchmarks.spreadsheetbench.agent import Desk, script_of
 from reflact.benchmarks.spreadsheetbench.checks import confinement_finding, reference_findings
@@ -20,6 +21,7 @@ from reflact.benchmarks.spreadsheetbench.dialogue import Dialogue
 from reflact.benchmarks.spreadsheetbench.form import SpreadsheetFormat, resolve
 from reflact.benchmarks.spreadsheetbench.office import Office, find_office
 from reflact.benchmarks.spreadsheetbench.programs import Programs
+from reflact.benchmarks.spreadsheetbench.recalled import RecalledWorkshop, program_versions
 from reflact.benchmarks.spreadsheetbench.rehearsal import RULES, rehearse
 from reflact.benchmarks.spreadsheetbench.workshop import Verdict, Workshop, WorkshopError
 from reflact.config.schema import Config
@@ -52,6 +54,7 @@ class SpreadsheetBench:
         self._feedback = load_prompt(self.form.package, "feedback")
         self._agent = config.model.student_backend in AGENTS
         self._simulated = config.model.student_backend == "rehearsal"
+        self._config = config
         self._previews: dict[str, str] = {}
         self._train: frozenset[str] = frozenset()
 
@@ -189,7 +192,11 @@ class SpreadsheetBench:
     def _workshop(self) -> Workshop:
         env = self._env
         programs = Programs(self._choice.confinement, env.env_workers, env.code_memory_mb * _MIB)
-        return Workshop(programs, self._root.resolve(), env.code_timeout, self._office)
+        place = (programs, self._root.resolve(), env.code_timeout, self._office)
+        limits = {"code_timeout": env.code_timeout, "code_memory_mb": env.code_memory_mb}
+        means = {"sandbox": self._choice.record, "recalculate": self._recalculate, **program_versions()}
+        recall = Recall.of_run(self._config, {**limits, **means})
+        return Workshop(*place) if recall is None else RecalledWorkshop(*place, recall=recall)
 
     @cached_property
     def _office(self) -> Office | None:

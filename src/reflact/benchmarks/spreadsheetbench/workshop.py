@@ -34,10 +34,12 @@ class Ran:
     Attributes:
         produced: Bytes of the workbook that it made, None if it made none or failed.
         problem: What went wrong, in words for the student; `""` if nothing did.
+        ended: It was ended, by a limit or a signal; another time it might not be.
     """
 
     produced: bytes | None
     problem: str = ""
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Workshop:
             result = await self.programs.script(folder, SCRIPT, INPUT, OUTPUT, self.seconds)
             problem = problem_of(result, folder, self.seconds)
             if problem:
-                return Ran(None, problem)
+                return Ran(None, problem, ended=result.cut_short)
             produced = read_regular(folder, OUTPUT, MOST_PRODUCED)
         if isinstance(produced, bytes):
             return Ran(produced)

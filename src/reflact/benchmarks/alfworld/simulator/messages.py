@@ -105,10 +105,11 @@ def read_reply(line: bytes) -> Reply:
     """
     data: dict[str, Any] = json.loads(line)
     state = data["state"]
-    return Reply(data["id"], data["rss"], None if state is None else _state(state), data["error"])
+    return Reply(data["id"], data["rss"], None if state is None else read_state(state), data["error"])
 
 
-def _state(data: dict[str, Any]) -> State:
+def read_state(data: dict[str, Any]) -> State:
+    """Return a state from its JSON."""
     return State(**{**data, "admissible": tuple(data["admissible"]), "templates": tuple(data["templates"])})
 
 
