@@ -17,10 +17,13 @@ from reflact.config.overrides import override
 from reflact.config.run_id import stamp
 from reflact.core.errors import ExitCode
 from reflact.core.names import RunState
-from reflact.rundir.owner import is_gone, this_process
-from reflact.sweep.ledger import Ledger
+from reflact.rundir.owner import this_process
+from reflact.sweep.abandoned import bury
+from reflact.sweep.life import giving_signs
 from reflact.sweep.queue import FOLDER, Job, LaunchQueue, Outcome, Rules
-from reflact.sweep.task import SIGNALS, LaunchTask
+from reflact.sweep.ray_start import start_ray
+from reflact.sweep.slurm import SlurmJobs, slurm_jobs
+from reflact.sweep.task import LaunchTask, heard_signals
 
 _RETRIED = frozenset({ExitCode.BUG, ExitCode.UNAVAILABLE})
 """Exit codes after which a second try may help; a wrong configuration stays wrong."""
@@ -81,58 +84,62 @@ class Launch:
     def _wave(self, jobs: list[Job]) -> list[tuple[Job, Outcome]]:
         """Run jobs once."""
         queue = LaunchQueue.create(self.root / FOLDER / stamp(), this_process(), self.rules, jobs)
-        self.task.queue = str(queue.folder)
+        self.task.queue = str(queue.folder.absolute())
         try:
-            with self._signals(queue):
-                self._launch(queue)
+            start_ray(self.launcher)
+            with self._signals(queue), giving_signs(queue.sign), slurm_jobs(self.launcher, queue.closed) as slurm:
+                self._launch(queue, slurm)
             return [(job, self._outcome(queue, job)) for job in jobs]
         finally:
             shutil.rmtree(queue.folder)
             with suppress(OSError):
                 (self.root / FOLDER).rmdir()
 
-    def _launch(self, queue: LaunchQueue) -> None:
-        """Let the launcher start workers until every job was taken; one that breaks down is started again."""
-        while True:
-            untaken = queue.untaken()
-            if not untaken or queue.closed():
+    def _launch(self, queue: LaunchQueue, slurm: SlurmJobs | None) -> None:
+        """Let the launcher start workers until every job was taken; one that breaks down is started again.
+
+        Slurm is asked once: what somebody has cancelled there before it began is not submitted again.
+        """
+        while (untaken := queue.untaken()) and not queue.closed():
+            size = len(untaken) if self.batch is None else self.batch
+            for start in range(0, len(untaken), size):
+                self._hand_over(untaken[start : start + size], queue, slurm)
+            if slurm is not None:
                 break
-            overrides = [
-                [*self.labels(job), override("hydra.sweep.subdir", f"{FOLDER}/{queue.folder.name}/{job.number:04d}")]
-                for job in untaken
-            ]
-            try:
-                self._hand_over(overrides)
-            except Exception as error:  # whatever it is, the other runs go on
-                sys.stderr.write(f"reflact: the launcher broke down: {type(error).__name__}: {error}\n")
-                time.sleep(_SETTLE_S)
-                if len(queue.untaken()) == len(untaken):
-                    raise  # it cannot start anything at all
-            self._bury(queue)
 
-    def _hand_over(self, overrides: list[list[str]]) -> None:
-        size = len(overrides) if self.batch is None else self.batch
-        for start in range(0, len(overrides), size):
-            batch = overrides[start : start + size]
-            for job in self.launcher.launch(batch, initial_job_idx=self._begun):
+    def _hand_over(self, jobs: Sequence[Job], queue: LaunchQueue, slurm: SlurmJobs | None) -> None:
+        before = len(queue.untaken())
+        if before == 0 or queue.closed():
+            return
+        place = f"{FOLDER}/{queue.folder.name}"
+        overrides = [[*self.labels(job), override("hydra.sweep.subdir", f"{place}/{job.number:04d}")] for job in jobs]
+        try:
+            for job in self.launcher.launch(overrides, initial_job_idx=self._begun):
                 _ = job.return_value  # raises what went wrong in a worker
-            self._begun += len(batch)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other runs go on
+            self._broke_down(error, queue, slurm, before)
+        self._begun += len(jobs)
+        self._settle(queue, slurm)
 
-    def _bury(self, queue: LaunchQueue) -> None:
-        """Record the jobs whose worker died; their runs have lost their lifeline and stop themselves."""
-        ledger = Ledger(self.root, time.time)
-        for job in queue.abandoned():
-            outcome = Outcome(job.number, RunState.FAILED, "worker", "the process that watched over it was killed")
-            queue.end(outcome)
-            ledger.write(
-                job.run_id,
-                outcome.state,
-                benchmark=job.benchmark,
-                out_dir=job.out_dir,
-                attempt=job.attempt,
-                cause=outcome.cause,
-                message=outcome.message,
-            )
+    def _broke_down(self, error: Exception, queue: LaunchQueue, slurm: SlurmJobs | None, untaken: int) -> None:
+        if slurm is not None and slurm.submitted:
+            return  # what became of its jobs is seen below
+        if not queue.closed():
+            sys.stderr.write(f"reflact: the launcher broke down: {type(error).__name__}: {error}\n")
+        time.sleep(_SETTLE_S)
+        if len(queue.untaken()) == untaken and not queue.closed():
+            raise error  # it cannot start anything at all
+
+    def _settle(self, queue: LaunchQueue, slurm: SlurmJobs | None) -> None:
+        """Wait for runs that go on although their launcher has given up, and close the books of those that do not."""
+        while working := queue.working():
+            over = slurm is not None and slurm.all_ended()
+            for job in working if over else queue.abandoned():
+                if queue.outcome(job) is None:
+                    bury(queue, job, {} if slurm is None else slurm.states())
+            time.sleep(_SETTLE_S)
+        while slurm is not None and not slurm.all_ended():
+            time.sleep(_SETTLE_S)
 
     def _outcome(self, queue: LaunchQueue, job: Job) -> Outcome:
         outcome = queue.outcome(job)
@@ -146,7 +153,7 @@ class Launch:
             self._interrupted = f"the sweep got {signal.Signals(number).name}"
             queue.stop(self._interrupted)
 
-        before = {number: signal.signal(number, handle) for number in SIGNALS}
+        before = {number: signal.signal(number, handle) for number in heard_signals()}
         try:
             yield
         finally:
@@ -158,7 +165,7 @@ def clear_dead_queues(root: Path) -> None:
     """Remove the queues of sweeps whose process is gone; their workers have noticed that themselves."""
     for folder in (root / FOLDER).glob("*"):
         try:
-            dead = is_gone(LaunchQueue(folder).sweeper)
+            dead = LaunchQueue(folder).orphaned()
         except (OSError, ValueError, KeyError):
             continue  # another sweep is just making or removing it
         if dead:

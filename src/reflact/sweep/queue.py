@@ -18,7 +18,8 @@ from typing import Any
 
 from reflact.core.names import RunState
 from reflact.rundir.atomic import write_json
-from reflact.rundir.owner import Process, is_gone
+from reflact.rundir.owner import Process
+from reflact.sweep.life import give_sign, has_died
 
 FOLDER = ".launch"
 """Where queues are, below a sweep's root; hidden, so that nobody looks for runs in it."""
@@ -108,8 +109,21 @@ class LaunchQueue:
         """The sweep's root."""
         return self.folder.parent.parent
 
-    def take(self, me: Process) -> tuple[Job | None, bool]:
+    @property
+    def sign(self) -> Path:
+        """The file whose time of change is the sweep's sign of life."""
+        return self.folder / "jobs.json"
+
+    def orphaned(self) -> bool:
+        """Whether the process of the sweep has ended."""
+        return has_died(self.sweeper, self.sign)
+
+    def take(self, me: Process, ticket: str = "") -> tuple[Job | None, bool]:
         """Take the first job that may start now.
+
+        Args:
+            me: The worker.
+            ticket: What the launcher calls the worker's place (a number in Slurm).
 
         Returns:
             The job or None, and whether any job is left that waits for a ceiling.
@@ -122,7 +136,7 @@ class LaunchQueue:
             for job in pending:
                 most = self.rules.max_parallel.get(job.benchmark)
                 if most is None or busy.get(job.benchmark, 0) < most:
-                    write_json(self._taken(job.number), me.to_json())
+                    write_json(self._taken(job.number), {**me.to_json(), "ticket": ticket})
                     return job, True
             return None, bool(pending)
 
@@ -142,10 +156,21 @@ class LaunchQueue:
         """Return the jobs that nobody has taken, in order."""
         return [job for job in self.jobs if not self._taken(job.number).exists()]
 
+    def working(self) -> list[Job]:
+        """Return the jobs that were taken and have not ended."""
+        return [job for job in self.jobs if self._taken(job.number).exists() and self.outcome(job) is None]
+
     def abandoned(self) -> list[Job]:
         """Return the jobs whose worker is gone before they ended."""
-        taken = [job for job in self.jobs if self._taken(job.number).exists() and self.outcome(job) is None]
-        return [job for job in taken if is_gone(self._taker(job.number))]
+        return [job for job in self.working() if self._worker_died(job.number)]
+
+    def ticket(self, job: Job) -> str:
+        """Return what the launcher calls the place of the worker that took a job."""
+        return str(json.loads(self._taken(job.number).read_text(encoding="utf-8")).get("ticket", ""))
+
+    def still_working(self, job: Job) -> None:
+        """Give a sign of life of the worker that took a job."""
+        give_sign(self._taken(job.number))
 
     def stop(self, why: str) -> None:
         """Start nothing more and stop what runs."""
@@ -173,7 +198,7 @@ class LaunchQueue:
         busy: dict[str, int] = {}
         for job in self.jobs:
             running = self._taken(job.number).exists() and not self._ended(job.number).exists()
-            if running and not is_gone(self._taker(job.number)):
+            if running and not self._worker_died(job.number):
                 busy[job.benchmark] = busy.get(job.benchmark, 0) + 1
         return busy
 
@@ -183,8 +208,9 @@ class LaunchQueue:
     def _ended(self, number: int) -> Path:
         return self.folder / f"{number:04d}.ended.json"
 
-    def _taker(self, number: int) -> Process:
-        return Process.from_json(json.loads(self._taken(number).read_text(encoding="utf-8")))
+    def _worker_died(self, number: int) -> bool:
+        path = self._taken(number)
+        return has_died(Process.from_json(json.loads(path.read_text(encoding="utf-8"))), path)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from reflact.core.names import RunState
-from reflact.rundir.owner import is_gone, this_process
+from reflact.rundir.owner import this_process
 from reflact.sweep.ledger import Ledger
 from reflact.sweep.memory import free_memory_gb
 from reflact.sweep.queue import Job, LaunchQueue, Outcome
-from reflact.sweep.watch import Watch
+from reflact.sweep.watch import Told, Watch
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NOTICES = (signal.SIGUSR1, signal.SIGUSR2)
+"""What clusters send some time before they end a job."""
+
+_SUBMITIT = "submitit.core._submit"
+_BAD = (RunState.FAILED, RunState.REFUSED)
 _WAIT_S = 0.2
 _NOT_A_NUMBER = float("nan")
 
@@ -47,43 +54,45 @@ class LaunchTask:
             return _NOT_A_NUMBER  # the sweep is over
         queue = LaunchQueue(folder)
         outcome = _work(queue)
+        if outcome is not None and outcome.state in _BAD:
+            _fail_job()
         return _NOT_A_NUMBER if outcome is None or outcome.score is None else outcome.score
 
 
 def _work(queue: LaunchQueue) -> Outcome | None:
-    me, interrupted = this_process(), threading.Event()
-    if os.getpid() != queue.sweeper.pid:
-        _listen(interrupted)
-    job = _next(queue, interrupted)
+    apart, told = this_process() != queue.sweeper, Told()
+    if apart:
+        _listen(told)
+    job = _next(queue, told)
     if job is None:
         return None
     try:
-        outcome = Watch(queue, Ledger(queue.root, time.time), interrupted).run(job)
+        outcome = Watch(queue, Ledger(queue.root, time.time), told).run(job)
     except Exception as error:
         queue.end(Outcome(job.number, RunState.FAILED, "launch", f"{type(error).__name__}: {error}"))
         raise
     if queue.folder.exists():
         queue.end(outcome)
-        if outcome.state in (RunState.FAILED, RunState.REFUSED) and queue.rules.on_failure == "stop":
+        if outcome.state in _BAD and queue.rules.on_failure == "stop":
             queue.drain(f"{job.run_id} failed and sweep.on_failure=stop")
-    if is_gone(queue.sweeper) and me.pid != queue.sweeper.pid:
+    if apart and queue.orphaned():
         # Nobody waits for this worker any more, and its launcher would keep it for ever.
         os._exit(0)
     return outcome
 
 
-def _next(queue: LaunchQueue, interrupted: threading.Event) -> Job | None:
+def _next(queue: LaunchQueue, told: Told) -> Job | None:
     """Wait until a job may start; None if there is none left, or nothing more is to start."""
-    me, told = this_process(), False
-    while not interrupted.is_set() and not is_gone(queue.sweeper):
+    me, ticket, said = this_process(), _ticket(), False
+    while not told.why and not queue.orphaned():
         if queue.closed():
             return None
         if _room(queue):
-            job, left = queue.take(me)
+            job, left = queue.take(me, ticket)
             if job is not None or not left:
                 return job
-        elif not told:
-            told = True
+        elif not said:
+            said = True
             least = queue.rules.min_free_memory_gb
             sys.stderr.write(f"reflact: a start waits for memory: sweep.min_free_memory_gb={least:g} is not free\n")
         time.sleep(_WAIT_S)
@@ -96,8 +105,17 @@ def _room(queue: LaunchQueue) -> bool:
     return free is None or free >= least
 
 
-def _listen(interrupted: threading.Event) -> None:
+def _ticket() -> str:
+    """Return what the launcher calls this worker's place."""
+    from hydra.core.hydra_config import HydraConfig
+
+    return str(HydraConfig.get().job.id) if HydraConfig.initialized() else ""
+
+
+def _listen(told: Told) -> None:
     """Let a signal stop the run that is watched here instead of ending this process.
+
+    submitit would answer a cluster's notice by giving the job up at once; the run is to save its state instead.
 
     The handler stays when the job has ended: a worker that dies between two jobs would take its launcher down.
     """
@@ -105,7 +123,35 @@ def _listen(interrupted: threading.Event) -> None:
         return
 
     def handle(number: int, frame: FrameType | None) -> None:
-        interrupted.set()
+        name = signal.Signals(number).name
+        notice = f"the time of its job is nearly over ({name})" if number in _NOTICES else f"its worker got {name}"
+        told.why = told.why or notice
 
-    for number in SIGNALS:
+    for number in (*heard_signals(), *(_NOTICES if _under_submitit() else ())):
         signal.signal(number, handle)
+
+
+def heard_signals() -> list[signal.Signals]:
+    """Return the signals that end a sweep; a SIGHUP that it was started to ignore (`nohup`) is not among them."""
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in SIGNALS if number is not signal.SIGHUP or not ignored]
+
+
+def _under_submitit() -> bool:
+    return getattr(sys.modules["__main__"].__spec__, "name", "") == _SUBMITIT
+
+
+def _fail_job() -> None:
+    """Let the job of a failed run end as failed, or a cluster's own books would call it completed.
+
+    The result has to be saved first, since submitit would give up its other jobs for an exception; so this comes last.
+    """
+    if _under_submitit():
+        atexit.register(_exit_failed)
+
+
+def _exit_failed() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(1)

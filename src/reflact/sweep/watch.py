@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 import tempfile
-import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,6 @@ from reflact.core.events import BaselineShared
 from reflact.core.names import RunState, StopCause
 from reflact.rundir.claims import inspect
 from reflact.rundir.layout import RunLayout
-from reflact.rundir.owner import is_gone
 from reflact.rundir.view import RunView, view_run
 from reflact.sweep.ending import Child
 from reflact.sweep.ledger import Ledger
@@ -24,6 +22,7 @@ from reflact.sweep.queue import Job, LaunchQueue, Outcome
 
 _LOOK_S = 0.05
 _PROGRESS_S = 1.0
+_SIGN_S = 10.0
 _TAIL = 4000
 _CAUSES = {
     ExitCode.BUG: "bug",
@@ -34,18 +33,29 @@ _CAUSES = {
 
 
 @dataclass(slots=True)
+class Told:
+    """Whether this process was told to stop.
+
+    Attributes:
+        why: By what; `""` while it was not.
+    """
+
+    why: str = ""
+
+
+@dataclass(slots=True)
 class Watch:
     """Watches one job.
 
     Attributes:
         queue: Where the job comes from.
         ledger: Where its states go.
-        interrupted: Set when this process was told to stop.
+        told: Whether this process was told to stop.
     """
 
     queue: LaunchQueue
     ledger: Ledger
-    interrupted: threading.Event
+    told: Told
     _why: str = ""
     _killed: bool = field(default=False)
 
@@ -77,7 +87,7 @@ class Watch:
     def _follow(self, job: Job, child: Child) -> None:
         """Wait for the end; ask once, then wait for the time of grace, then kill."""
         rules, begun = self.queue.rules, time.monotonic()
-        looked, state = begun, RunState.RUNNING
+        looked, signed, state = begun, begun, RunState.RUNNING
         asked: float | None = None
         while not child.ended():
             now = time.monotonic()
@@ -89,6 +99,9 @@ class Watch:
             elif now - asked > rules.grace_s and not self._killed:
                 self._killed = True
                 child.kill()
+            if now - signed > _SIGN_S:
+                signed = now
+                self.queue.still_working(job)
             if now - looked > _PROGRESS_S:
                 looked, before, state = now, state, _state(job)
                 if state is not before:
@@ -98,16 +111,16 @@ class Watch:
     def _reason(self, ran_s: float) -> str:
         if 0 < self.queue.rules.max_run_s < ran_s:
             return f"it ran longer than sweep.max_run_s={self.queue.rules.max_run_s:g}"
-        if self.interrupted.is_set():
-            return "its launcher was told to stop"
-        if is_gone(self.queue.sweeper):
+        if self.told.why:
+            return self.told.why
+        if self.queue.orphaned():
             return "the sweep's process is gone"
         return self.queue.stopped()
 
     def _outcome(self, job: Job, code: int, said: str) -> Outcome:
         view = view_run(Path(job.out_dir))
         if code == ExitCode.DONE:
-            return Outcome(job.number, RunState.DONE, code=code, score=_score(view))
+            return Outcome(job.number, RunState.DONE, code=code, score=score_of(view))
         if code == ExitCode.STOPPED:
             cause = view.stop_cause or StopCause.INTERRUPTED.value
             return Outcome(job.number, RunState.STOPPED, cause, self._why or view.stop_message or said, code)
@@ -175,7 +188,8 @@ def _last_line(said: str) -> str:
     return last
 
 
-def _score(view: RunView) -> float | None:
+def score_of(view: RunView) -> float | None:
+    """Return the score of a complete run: its best skill's on the selection split, or an evaluation's."""
     summary = view.summary or {}
     best = summary.get("best") or {"selection": summary.get("scores")}
     hard = (best.get("selection") or {}).get("hard")
