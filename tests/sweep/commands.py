@@ -37,7 +37,7 @@ def said(folder: Path) -> str:
 
 def until(met: Callable[[], Any], what: str) -> Any:
     """Wait for something that must come."""
-    for _ in range(1200):
+    for _ in range(4800):
         if found := met():
             return found
         time.sleep(0.05)

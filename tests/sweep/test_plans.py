@@ -11,6 +11,7 @@ from reflact.config.identity import effective
 from reflact.config.run_id import axis_id
 from reflact.core.errors import ConfigError
 from reflact.sweep.normal import normal_form
+from reflact.sweep.planned import PointState
 from reflact.sweep.sizes import DataShelf, published_sizes
 from tests.sweep.support import BENCHMARKS, aliases, plan, points, runs, shared_composer, source_skills
 
@@ -167,3 +168,25 @@ def test_sizes_are_the_published_ones_where_there_are_no_data() -> None:
     assert sizes("benchmark=orders") is None
     (entry, *_) = plan("longpair", ["docvqa"])
     assert entry.facts is not None and "no split folder" in entry.facts.missing
+
+
+def test_what_older_results_tell_is_not_planned_again(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text(
+        "group,benchmark,value,best_test,best_selection\n"
+        "DEFAULT,livemathematicianbench,5.5,0.5,\n"
+        "LR,livemathematicianbench,4,0.5,\n"
+        "LR,livemathematicianbench,8,,0.5\n",
+        encoding="utf-8",
+    )
+    planned = plan("tables", ["livemathematicianbench"], imports=str(table))
+    left_out = {entry.point.run_id: entry.why for entry in planned if entry.state is PointState.SKIP}
+    assert left_out == {
+        "DEFAULT-livemathematicianbench-5.5": f"imported from {table}",
+        "LR-livemathematicianbench-4": f"imported from {table}",
+    }
+    # The one without a test score is no result; what equals a result is its alias.
+    assert "LR-livemathematicianbench-8" in runs(planned)
+    same = aliases(planned)
+    assert same["BATCH-livemathematicianbench-full"] == "DEFAULT-livemathematicianbench-5.5"
+    assert same["SCHED-livemathematicianbench-constant"] == "LR-livemathematicianbench-4"

@@ -21,7 +21,7 @@ def table(root: Path) -> dict[str, str]:
 
 def test_a_killed_run_is_a_row_and_the_others_have_their_numbers(tmp_path: Path) -> None:
     root = tmp_path / "study"
-    broken = start(tmp_path, *FOUR, "rehearsal.latency_s=0.3")
+    broken = start(tmp_path, *FOUR, "rehearsal.latency_s=0.2")
     os.kill(until(lambda: at_work(root, LAST), "the last run at work"), signal.SIGKILL)
     assert broken.wait(120) == 1, said(tmp_path)
     assert table(root) == {"8": "done", "1": "done", "2": "done", "4": "failed (SIGKILL)"}
@@ -32,8 +32,7 @@ def test_a_killed_run_is_a_row_and_the_others_have_their_numbers(tmp_path: Path)
 
 def test_tables_are_there_while_the_sweep_goes_on_and_after_a_signal(tmp_path: Path) -> None:
     root = tmp_path / "study"
-    started = start(tmp_path, *FOUR, "rehearsal.latency_s=0.3")
-    # The third run is at work until the tables with the first one are seen.
+    started = start(tmp_path, *FOUR, "rehearsal.latency_s=0.2")
     until(lambda: (root / "tables" / "mbs.csv").exists() and table(root).get("8") == "done", "a table with one run")
     assert started.poll() is None, said(tmp_path)
     os.kill(started.pid, signal.SIGTERM)

@@ -80,6 +80,7 @@ class SweepConfig:
     rehearse: bool = opt(False, "Run the plan with simulated models.", free=True)
     dry_run: bool = opt(False, "Print the plan and start nothing.", free=True)
     known_roots: list[str] = opt(list, "Other sweeps' roots whose runs are not planned again.", free=True)
+    imports: str = opt("", "CSV file with older results; their points are not run, and stand in the tables.", free=True)
     only: list[str] = opt(list, "Run ids that are planned; empty is all.", free=True)
     exclude: list[str] = opt(list, "Run ids that are left out.", free=True)
     source_skills: str = opt(

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reflact.config.identity import effective
 from reflact.core.errors import DataError
 from reflact.rundir.atomic import write_json
 from reflact.rundir.view import find_runs
+from reflact.sweep.command_line import GRID
 from reflact.sweep.identity import require_same_study
 from reflact.sweep.planned import Planned, PointState
 
@@ -51,15 +53,30 @@ def merged(
 ) -> dict[str, Any]:
     """Return the content of `plan.json`: the points in their order, those of earlier sweeps in this root kept."""
     points = {entry.point.run_id: entry.to_json() for entry in planned}
+    swept = _swept(planned) if name == GRID else set()
     if old is None:
-        return {"plan": name, "identity": dict(identity), "points": list(points.values())}
+        return {"plan": name, "identity": dict(identity), "swept": sorted(swept), "points": list(points.values())}
     before = {point["run_id"]: point for point in old["points"]}
     today = {entry.point.run_id for entry in planned if _left_out_today(entry)}
     kept = {run_id: point for run_id, point in before.items() if run_id not in points or run_id in today}
     whole = {**before, **points, **kept}
     parts = ("base", "splits", "source_skills")
     whole_identity = {**identity, **{part: {**old["identity"].get(part, {}), **identity[part]} for part in parts}}
-    return {"plan": name, "identity": whole_identity, "points": list(whole.values())}
+    swept |= set(old.get("swept", ()))
+    return {"plan": name, "identity": whole_identity, "swept": sorted(swept), "points": list(whole.values())}
+
+
+def _swept(planned: Sequence[Planned]) -> set[str]:
+    """Return the keys in which the points of a benchmark differ: the tables of a grid compare what is equal beside."""
+    seen: dict[str, dict[str, Any]] = {}
+    differing: set[str] = set()
+    for entry in planned:
+        if entry.config is None:
+            continue
+        values = effective(entry.config)
+        first = seen.setdefault(entry.point.benchmark, values)
+        differing |= {key for key in {*first, *values} if first.get(key) != values.get(key)}
+    return differing
 
 
 def write_plan(root: Path, plan: Mapping[str, Any]) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from reflact.config.axes import load_axes
 from reflact.config.compose import Composer
 from reflact.config.nearest import suggestion
 from reflact.config.operation import SweepConfig
 from reflact.config.overrides import override
 from reflact.core.errors import ConfigError
+from reflact.report.tables.imported import read_imports
+from reflact.report.tables.points import point_of_id
 from reflact.sweep.context import key_of
 from reflact.sweep.estimate import Experience
 from reflact.sweep.known import KnownRun, known_runs
@@ -56,6 +59,7 @@ class Planner:
             self._look(entry)
         self._require_sources(planned)
         runs = [run for folder in self.settings.known_roots for run in known_runs(Path(folder))]
+        self._take_imported(planned)
         self._compare_with(runs, planned)
         if not self.settings.keep_duplicates:
             _merge_equal(planned)
@@ -114,6 +118,21 @@ class Planner:
             )
         for entry in lacking:
             entry.skip(missing_text(entry.point.benchmark))
+
+    def _take_imported(self, planned: Sequence[Planned]) -> None:
+        """Leave out what older results tell already, and let what equals such a point be its alias."""
+        path = self.settings.imports
+        if not path:
+            return
+        axes, told = load_axes(), {entry.point for entry in read_imports(Path(path)) if entry.is_result}
+        known: dict[str, str] = {}
+        for entry in _left(planned):
+            if point_of_id(entry.point.run_id, entry.point.benchmark, axes) in told:
+                known[entry.key] = entry.point.run_id
+                entry.skip(f"imported from {path}")
+        for entry in _left(planned) if not self.settings.keep_duplicates else ():
+            if entry.key in known:
+                entry.alias(known[entry.key], f"imported from {path}")
 
     def _compare_with(self, runs: Sequence[KnownRun], planned: Sequence[Planned]) -> None:
         for entry in _left(planned):

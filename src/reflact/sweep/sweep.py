@@ -18,6 +18,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import ConfigError, ExitCode
 from reflact.core.names import RunState
 from reflact.engine.run_record import content_fingerprints
+from reflact.report.tables.rules import load_rules, require_names
 from reflact.rundir.code_version import code_version
 from reflact.sweep.closing import close
 from reflact.sweep.command_line import GRID, given_beside_plan, grid_points
@@ -82,6 +83,7 @@ class Sweep:
         """
         settings = self._config.sweep
         study = self._study()
+        require_names(self._config.validity.ignore, load_rules(), "validity.ignore")
         planner = Planner(self._composer, settings, self._config.validity.ignore, self._code)
         planned = planner.plan(study.points, self._root if self._shown_only else Path.cwd() / self._root)
         identity = plan_identity(study.name, study.base, study.swept, planned, rehearse=settings.rehearse)
@@ -173,7 +175,12 @@ class Sweep:
         )
         launch = Launch(self._root, launcher, task, rules, settings.retries, lambda job: labels[job.run_id], batch)
         results: list[tuple[Job, Outcome]] = []
-        book = TableBook(self._root, [Path(root) for root in settings.known_roots], self._config.validity.ignore)
+        book = TableBook(
+            root=self._root,
+            known_roots=[Path(root) for root in settings.known_roots],
+            ignore=self._config.validity.ignore,
+            imports=Path(settings.imports) if settings.imports else None,
+        )
         try:
             for job in jobs:
                 ledger.write(job.run_id, RunState.PLANNED, benchmark=job.benchmark, out_dir=job.out_dir)

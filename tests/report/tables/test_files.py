@@ -117,6 +117,19 @@ def test_shared_work_is_in_the_total_once_and_in_each_row_as_a_whole(tmp_path):
     assert "Spent by 2 runs below the roots, in tables or not, shared work once: 2k tokens, $3.00." in made["tables.md"]
 
 
+def test_what_unfinished_runs_have_spent_is_in_the_total(tmp_path):
+    Made(tmp_path).write()
+    run = Made(tmp_path, "LR-docvqa-8", sets=LR8)
+    usage = {"prompt_tokens": 300, "completion_tokens": 100}
+    run.events += [
+        {"t": 2.0, "kind": "call", "role": "student", "usage": usage, "cost_usd": 0.25},
+        {"t": 2.5, "kind": "call_failed", "role": "teacher", "usage": {"prompt_tokens": 600, "completion_tokens": 0}},
+    ]
+    run.write(complete=False)
+    said = files(tmp_path)["tables.md"]
+    assert "Spent by 2 runs (1 not complete) below the roots" in said and "2k tokens, $1.75." in said
+
+
 def test_foreign_folders_and_empty_roots_are_a_line_not_an_error(tmp_path):
     (tmp_path / "photos" / "claims").mkdir(parents=True)
     (tmp_path / "photos" / "summary.json").write_text("{")

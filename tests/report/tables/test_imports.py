@@ -10,6 +10,10 @@ from tests.report.tables.reading import grids, row, text
 HEAD = "group,benchmark,value,baseline_test,best_test,n_test,source\n"
 
 
+def lr(value):
+    return {**LR8, "optimizer.learning_rate": value}
+
+
 @pytest.fixture
 def table(tmp_path):
     """Write a CSV file and return the LR table with it."""
@@ -65,3 +69,19 @@ def test_what_makes_no_sense_is_named_with_its_place(tmp_path, content, message)
     path.write_text(content)
     with pytest.raises(DataError, match=message):
         read_imports(path)
+
+
+def test_a_study_half_done_elsewhere_is_finished_with_runs_of_ours(tmp_path):
+    """The DEFAULT is imported: nothing of its configuration is known, so runs are held against each other."""
+    (tmp_path / "old.csv").write_text("group,benchmark,value,best_test\nDEFAULT,docvqa,5.5,0.7\nLR,docvqa,2,0.6\n")
+    Made(tmp_path, "LR-docvqa-1", sets=lr(1)).write()
+    Made(tmp_path, "LR-docvqa-8", sets=lr(8)).write()
+    Made(tmp_path, "LR-docvqa-16", sets={**lr(16), "train.num_epochs": 9}).write()
+    grid = grids(tmp_path, imports=tmp_path / "old.csv")["lr"]
+    assert [(raw["value"], raw["fill"]) for raw in grid.raw] == [
+        ("1", "measured"),
+        ("2", "imported"),
+        ("8", "measured"),
+        ("16", ""),
+    ]
+    assert [(run["run_id"], "num_epochs" in run["reasons"]) for run in grid.raw_invalid] == [("LR-docvqa-16", True)]

@@ -72,8 +72,8 @@ def open_desk(roots: Sequence[Path], *, imports: Path | None = None, ignore: Seq
     axes, rules = load_axes(), load_rules()
     require_names(ignore, rules, "validity.ignore")
     study = read_study(roots, axes)
-    judge = Judge(study.runs, rules, axes, ignore)
     entries: list[Imported] = read_imports(imports) if imports is not None else []
+    judge = Judge(study.runs, rules, axes, ignore, study.swept, [entry.point for entry in entries])
     return Desk(study, judge, Layout(study, entries, judge, axes), axes)
 
 
@@ -98,8 +98,7 @@ def _notes(desk: Desk, test_max: bool) -> Iterator[str]:
     strays += [f"{plan.run_id} (planned)" for plan in desk.layout.unplaced]
     if strays:
         yield f"Runs that are no point of the study: {', '.join(strays)}."
-    complete = [run for run in (*desk.study.runs, *desk.study.strays) if run.complete]
-    yield from spent_note(complete, "below the roots, in tables or not")
+    yield from spent_note([*desk.study.runs, *desk.study.strays], "below the roots, in tables or not")
 
 
 def files_of(tables: Tables) -> dict[str, str]:

@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from reflact.config.axes import Axes
+from reflact.core.events import CallFailed, CallFinished
 from reflact.core.names import RunState
 from reflact.report.ledger_lines import Told, explained, last_lines
+from reflact.report.spending import Spending
 from reflact.report.summaries import Score, SummaryView, read_object
 from reflact.report.tables.item_means import folder_of, item_means
-from reflact.report.tables.plans import Planned, read_plans
+from reflact.report.tables.plans import Planned, read_plans, swept_in
 from reflact.report.tables.points import DEFAULT, NO_SKILL, Point, Rest, point_of_id, point_of_record
+from reflact.rundir.jsonl import parse_line
 from reflact.rundir.layout import RunLayout
+from reflact.rundir.quiet import open_quiet
 from reflact.rundir.view import find_runs, view_run
 
 
@@ -97,6 +101,23 @@ class Run:
         return self._items[side, part]
 
     @cached_property
+    def spent_so_far(self) -> tuple[float, float | None]:
+        """Tokens and US dollars of its calls, by its events; the latter None where a price is not known."""
+        spending = Spending()
+        try:
+            file = open_quiet(RunLayout(self.path).events)
+        except FileNotFoundError:
+            return 0.0, 0.0
+        with file:
+            for line in file:
+                event = parse_line(line) if b'"call' in line else None
+                if event is not None and event.get("kind") == CallFinished.kind:
+                    spending.answered(event)
+                elif event is not None and event.get("kind") == CallFailed.kind:
+                    spending.failed(event)
+        return float(spending.tokens_total), spending.cost_usd
+
+    @cached_property
     def _items(self) -> dict[tuple[str, str], dict[str, float]]:
         return {}
 
@@ -117,6 +138,7 @@ class Study:
         runs: Runs with a point, in a fixed order.
         strays: Runs that belong to no point.
         planned: Points of plans.
+        swept: Keys in which the points of grids differ.
         told: States by run id that sweeps' ledgers tell.
         notes: What a reader of the tables should know about what was (not) found.
     """
@@ -124,6 +146,7 @@ class Study:
     runs: tuple[Run, ...]
     strays: tuple[Run, ...]
     planned: tuple[Planned, ...]
+    swept: frozenset[str]
     told: Mapping[str, str]
     notes: tuple[str, ...]
 
@@ -139,13 +162,13 @@ def read_study(roots: Sequence[Path], axes: Axes) -> Study:
     planned, lines = read_plans(list(folders)), last_lines(folders)
     runs = [_explained(run, explained(run.state, lines.get(run.path))) for run in runs]
     told = {line.run_id: line.text for line in sorted(lines.values(), key=lambda line: line.time)}
-    placed = _placed(runs, {point.run_id: point.benchmark for point in planned}, axes)
+    placed = _placed(runs, {point.run_id: point for point in planned}, axes)
     notes = [f"No runs below {root}." for root in roots if not any(run.path.is_relative_to(root) for run in runs)]
     if not planned:
         notes.append("No plan.json was found: points that were never begun are not listed.")
     kept = tuple(sorted((run for run in placed if run.point), key=lambda run: (run.run_id, run.place)))
     strays = tuple(sorted((run for run in placed if not run.point), key=lambda run: (run.run_id, run.place)))
-    return Study(kept, strays, tuple(planned), told, tuple(notes))
+    return Study(kept, strays, tuple(planned), swept_in(list(folders)), told, tuple(notes))
 
 
 def _runs_of(root: Path) -> Iterator[Run]:
@@ -178,25 +201,32 @@ def _between(run: Run, roots: Sequence[Path]) -> Iterator[Path]:
             yield parent
 
 
-def _placed(runs: Sequence[Run], planned: Mapping[str, str], axes: Axes) -> list[Run]:
+def _placed(runs: Sequence[Run], planned: Mapping[str, Planned], axes: Axes) -> list[Run]:
     """Give each run its point: by its id, else by its configuration if that is one of the study's.
 
     A configuration belongs to the study if beside the axes it sets what the study's DEFAULT runs set: an experiment
-    in the same folder that also differs in something else is no repeat of a point.
+    in the same folder that also differs in something else is no repeat of a point. What is left may be a point of a
+    grid that was planned.
     """
     found: list[tuple[Run, Point | None, Point | None, Rest]] = []
     for run in runs:
-        named = point_of_id(run.run_id, run.benchmark or planned.get(run.run_id, ""), axes)
+        plan = planned.get(run.run_id)
+        named = point_of_id(run.run_id, run.benchmark or (plan.benchmark if plan else ""), axes)
         meant, rest = _meant(run, axes)
         found.append((run, named, meant, rest))
     bases = _bases([(named, meant, rest) for run, named, meant, rest in found if not run.evaluation])
     return [
-        replace(
-            run,
-            point=named or (meant if meant and (run.evaluation or rest in bases.get(meant.benchmark, ())) else None),
-        )
+        replace(run, point=named or _by_configuration(run, meant, rest, bases) or _in_grid(planned.get(run.run_id)))
         for run, named, meant, rest in found
     ]
+
+
+def _by_configuration(run: Run, meant: Point | None, rest: Rest, bases: Mapping[str, set[Rest]]) -> Point | None:
+    return meant if meant is not None and (run.evaluation or rest in bases.get(meant.benchmark, ())) else None
+
+
+def _in_grid(plan: Planned | None) -> Point | None:
+    return None if plan is None else plan.grid_point
 
 
 def _bases(found: Sequence[tuple[Point | None, Point | None, Rest]]) -> dict[str, set[Rest]]:

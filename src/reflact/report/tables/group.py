@@ -145,16 +145,19 @@ def _notes(rows: Sequence[Row], judge: Judge, axes: Axes) -> Iterator[str]:
 
 def spent_note(runs: Sequence[Run], where: str = "in the table") -> Iterator[str]:
     """Yield what runs spent together; work that one did and others reused is in it once."""
-    spent = [spending(run) for run in dict.fromkeys(runs)]
+    runs = list(dict.fromkeys(runs))
+    spent = [spending(run) for run in runs]
     if not spent:
         return
+    unfinished = sum(not run.complete for run in runs)
+    told = f" ({unfinished} not complete)" if unfinished else ""
     tokens = sum(one.tokens_own for one in spent if one.tokens_own is not None)
     costs = [one.cost_own for one in spent if one.cost_own is not None]
     unknown = len(spent) - len(costs)
     price = cells.cost(sum(costs)) if costs else "no cost known"
     without = f" (of {plural(len(costs), 'run')}; the price of {unknown} is not known)" if costs and unknown else ""
     yield (
-        f"Spent by {plural(len(spent), 'run')} {where}, shared work once: {cells.tokens(tokens, 0)} tokens, "
+        f"Spent by {plural(len(spent), 'run')}{told} {where}, shared work once: {cells.tokens(tokens, 0)} tokens, "
         f"{price}{without}."
     )
 

@@ -44,6 +44,11 @@ class Imported:
     source: str
     measures: Measures
 
+    @property
+    def is_result(self) -> bool:
+        """Whether it tells how the best skill did on the test split, so that the run need not be done again."""
+        return ("best", "test") in self.measures.scores
+
 
 def read_imports(path: Path) -> list[Imported]:
     """Read a CSV file; `COLUMNS` may be in any order, all but the first three may be missing or empty.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from reflact.config.axes import Axes
 from reflact.core.errors import ConfigError
 from reflact.report.tables.checks import CHECKS, Case
 from reflact.report.tables.found import Run
-from reflact.report.tables.points import Point, reference_point, swept_keys
+from reflact.report.tables.points import GRID, Point, reference_point, swept_keys
 from reflact.report.tables.rules import Rule
 
 _COMPARING = frozenset({"same", "config", "reference"})
@@ -65,13 +65,25 @@ class Judge:
         rules: The rules.
         axes: The axes.
         ignore: Rules ignored for all runs, beside what each run's own `validity.ignore` says.
+        grid: Keys in which the points of grids differ.
+        imported: Points of older results.
     """
 
-    def __init__(self, runs: Sequence[Run], rules: Sequence[Rule], axes: Axes, ignore: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        runs: Sequence[Run],
+        rules: Sequence[Rule],
+        axes: Axes,
+        ignore: Sequence[str] = (),
+        grid: frozenset[str] = frozenset(),
+        imported: Collection[Point] = (),
+    ) -> None:
         self._runs = runs
         self._rules = rules
         self._axes = axes
         self._ignore = frozenset(ignore)
+        self._grid = grid
+        self._imported = imported
         self._names = frozenset(rule.name for rule in rules)
         self._known: dict[tuple[Run, str], Verdict] = {}
         self._real: dict[str, bool] = {}
@@ -96,8 +108,19 @@ class Judge:
 
     def _find_references(self, point: Point, wanted: Point) -> list[Run]:
         found = [run for run in self._runs if run.complete and run.point is not None and _at(run.point, wanted)]
-        sound = [run for run in found if not any(self._findings(self._case(run, point.group), comparing=False))]
+        sound = [run for run in found if self._sound(run, point.group)]
+        older = any(_at(entry, wanted) for entry in self._imported)
+        if not found and (point.group == GRID or older):
+            # A grid without the default, or one of which no configuration is known: the first run that is sound
+            # stands for what all have in common.
+            grid = [
+                run for run in self._runs if run.complete and run.point is not None and _same_table(run.point, point)
+            ]
+            return [run for run in grid if self._sound(run, GRID)][:1] or grid[:1]
         return sound or found
+
+    def _sound(self, run: Run, group: str) -> bool:
+        return not any(self._findings(self._case(run, group), comparing=False))
 
     def _judge(self, run: Run, group: str) -> Verdict:
         case = self._case(run, group)
@@ -124,7 +147,7 @@ class Judge:
     def _case(self, run: Run, group: str) -> Case:
         own = run.record.get("config", "validity", "ignore")
         ignored = self._ignore | frozenset(str(name) for name in (own if isinstance(own, list) else ()))
-        swept = swept_keys(group, self._axes)
+        swept = self._grid if group == GRID else swept_keys(group, self._axes)
         return Case(run, group, swept, None, "", self._beside_real(group), ignored, self._names, self._axes)
 
     def _beside_real(self, group: str) -> bool:
@@ -150,11 +173,15 @@ class Judge:
 
     def _said(self, rule: Rule, case: Case) -> Finding:
         kind = "evaluation" if case.run.evaluation else "training"
-        silent = kind not in rule.kinds or bool(rule.swept_by & case.swept)
+        silent = kind not in rule.kinds or rule.silenced(case.swept)
         # A run without a result has only its state to be judged by.
         silent = silent or (not case.run.complete and rule.check != "complete")
         reasons = () if silent else tuple(CHECKS[rule.check](rule, case))
         return Finding(rule.name, reasons, rule.name in case.ignored and not rule.always)
+
+
+def _same_table(point: Point, other: Point) -> bool:
+    return (point.group, point.benchmark) == (other.group, other.benchmark)
 
 
 def _at(point: Point, wanted: Point) -> bool:

@@ -157,11 +157,14 @@ class Spending:
 
 
 def spending(run: Run) -> Spending:
-    """Return what a run spent."""
+    """Return what a run spent; of one that is not complete, what it has spent so far, as its events tell."""
+    if not run.complete:
+        tokens, usd = run.spent_so_far
+        return Spending(tokens, 0.0, usd, 0.0)
     reused = _leaves("", run.summary.get("usage_reused"))
-    tokens = float(sum(usage.tokens for _, usage in reused))
+    copied = float(sum(usage.tokens for _, usage in reused))
     return Spending(
-        run.summary.number("tokens_total"), tokens, run.summary.number("cost_usd"), _price_of_reused(run, reused)
+        run.summary.number("tokens_total"), copied, run.summary.number("cost_usd"), _price_of_reused(run, reused)
     )
 
 

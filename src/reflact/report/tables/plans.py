@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reflact.core.errors import DataError
+from reflact.report.tables.points import GRID, Point
 
 PLAN = "plan.json"
 ALIAS = "alias"
@@ -20,6 +21,7 @@ class Planned:
 
     Attributes:
         run_id: Its id.
+        group: Its table, as the plan says.
         benchmark: Its benchmark, `""` if the plan does not say.
         state: `run`, `alias` of another point, or `skip`.
         same_as: The point that an alias equals.
@@ -27,10 +29,19 @@ class Planned:
     """
 
     run_id: str
+    group: str
     benchmark: str
     state: str
     same_as: str
     why: str
+
+    @property
+    def grid_point(self) -> Point | None:
+        """The cell of a point that is called by its overrides; None for points that have an id of the study."""
+        prefix = f"{self.benchmark}-"
+        if self.group != GRID or not self.run_id.startswith(prefix):
+            return None
+        return Point(GRID, self.benchmark, self.run_id.removeprefix(prefix))
 
 
 def read_plans(folders: Sequence[Path]) -> list[Planned]:
@@ -49,25 +60,35 @@ def read_plans(folders: Sequence[Path]) -> list[Planned]:
     return list(points.values())
 
 
+def swept_in(folders: Sequence[Path]) -> frozenset[str]:
+    """Return the keys in which the points of the grids in these folders differ.
+
+    Raises:
+        DataError: A plan cannot be read.
+    """
+    return frozenset(str(key) for folder in folders for key in _plan(folder / PLAN).get("swept", ()))
+
+
 def _read(path: Path) -> Iterator[Planned]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return
-    try:
-        plan = json.loads(text)
-    except ValueError as error:
-        raise DataError(f"{path} is not JSON: {error}") from error
-    points = plan.get("points") if isinstance(plan, Mapping) else None
-    if not isinstance(points, list):
-        raise DataError(f"{path} is no plan: it has no list `points`")
-    for number, point in enumerate(points, 1):
+    for number, point in enumerate(_plan(path)["points"], 1):
         if not isinstance(point, Mapping) or not point.get("run_id"):
             raise DataError(f"{path}, point {number}: no run_id")
         yield Planned(
-            str(point["run_id"]), _text(point, "benchmark"), _text(point, "state"), _text(point, "same_as"),
-            _text(point, "why"),
+            str(point["run_id"]), _text(point, "group"), _text(point, "benchmark"), _text(point, "state"),
+            _text(point, "same_as"), _text(point, "why"),
         )  # fmt: skip
+
+
+def _plan(path: Path) -> Mapping[str, Any]:
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {"points": []}
+    except ValueError as error:
+        raise DataError(f"{path} is not JSON: {error}") from error
+    if not isinstance(plan, Mapping) or not isinstance(plan.get("points"), list):
+        raise DataError(f"{path} is no plan: it has no list `points`")
+    return plan
 
 
 def _text(point: Mapping[str, Any], name: str) -> str:

@@ -12,6 +12,8 @@ from reflact.config.axes import Axes
 
 DEFAULT = "DEFAULT"
 NO_SKILL = "NO-SKILL"
+GRID = "GRID"
+"""Group of the points of a sweep over any keys, which have no id of the study."""
 BEST_SKILL = "HARNESS-BESTSKILL"
 BEST_SETTING = "HARNESS-BESTSETTING"
 AGENTS = {"HARNESS-Codex": "codex", "HARNESS-Claude": "claude"}

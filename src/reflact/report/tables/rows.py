@@ -14,7 +14,7 @@ from reflact.report.tables.imported import Imported
 from reflact.report.tables.judge import Judge
 from reflact.report.tables.measures import Measures, measure
 from reflact.report.tables.plans import ALIAS, Planned
-from reflact.report.tables.points import AGENTS, BEST_SKILL, DEFAULT, Point, point_of_id, reference_point
+from reflact.report.tables.points import AGENTS, BEST_SKILL, DEFAULT, GRID, Point, point_of_id, reference_point
 
 REUSED, IMPORTED, MEASURED, ALIASED = "reused", "imported", "measured", "alias"
 _ORDER = ("searchqa", "spreadsheetbench", "livemathematicianbench", "alfworld", "docvqa")
@@ -59,7 +59,7 @@ class Layout:
         self.unplaced: list[Planned] = []
         begun = {run.run_id for run in (*study.runs, *study.strays)}
         for plan in study.planned:
-            point = point_of_id(plan.run_id, plan.benchmark, axes)
+            point = point_of_id(plan.run_id, plan.benchmark, axes) or plan.grid_point
             if point is not None:
                 self._planned.setdefault(point, plan)
             elif plan.run_id not in begun:
@@ -151,13 +151,13 @@ class Layout:
         """Return the cell of the default in a group's table and the point that fills it."""
         if group in AGENTS:
             return Point(group, benchmark, "default"), Point(BEST_SKILL, benchmark, AGENTS[group])
+        target = self._default_point(Point(DEFAULT, benchmark, ""))
+        if group == GRID:  # a grid may well have no default among its points
+            return (Point(group, benchmark, "default"), target) if target is not None and target.value else None
         label = next(
             (o.label for axis in self._axes.axes if axis.group == group for o in axis.options if o.default), None
         )
-        if label is None:
-            return None
-        target = self._default_point(Point(DEFAULT, benchmark, ""))
-        return (Point(group, benchmark, label), target) if target is not None else None
+        return (Point(group, benchmark, label), target) if label is not None and target is not None else None
 
     def _default_point(self, wanted: Point | None) -> Point | None:
         """Return the default's point with its value, where a run, a plan or an import has it."""

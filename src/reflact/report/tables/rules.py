@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class Rule:
         check: Name of the function in `checks` that looks at the run.
         kinds: Kinds of runs that it is for.
         always: It cannot be ignored.
-        swept_by: Keys; in a table that sweeps one of them it says nothing.
+        swept_by: Keys, also as patterns; in a table that sweeps one of them it says nothing.
         takes: What the check takes.
     """
 
@@ -35,6 +36,10 @@ class Rule:
     always: bool
     swept_by: frozenset[str]
     takes: Mapping[str, Any]
+
+    def silenced(self, swept: Collection[str]) -> bool:
+        """Whether a table that sweeps these keys is not asked."""
+        return any(fnmatchcase(key, pattern) for key in swept for pattern in self.swept_by)
 
 
 def load_rules(folder: Path | None = None) -> tuple[Rule, ...]:
