@@ -30,6 +30,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "local": ("reflact local install",),
     "local install": ("reflact local install",),
     "local check": ("reflact local check",),
+    "local serve": ("reflact local serve", "reflact local serve --path model.gguf --port 0"),
     "azure-token": ("reflact azure-token --auth managed_identity",),
     "archive": ("reflact archive outputs/first --reason 'the split was wrong'",),
     "export": (

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from reflact.cli.local_serve import serve
 from reflact.config.schema import Config
 from reflact.core.names import Role
 from reflact.models.local import connect
@@ -18,12 +19,12 @@ from reflact.models.protocol import ChatReply, ChatRequest, Message
 _EXAMPLE = "Order: Send 3 cups to Rome.\nAnswer: 3 | cups | Rome"
 _TIMEOUT_S = 120.0
 
-app = typer.Typer(help="Install and look at the small model that runs without a key.", no_args_is_help=True)
+app = typer.Typer(help="Install, look at and serve the small model that runs without a key.", no_args_is_help=True)
 
 
 @app.callback()
 def group() -> None:
-    """Install and look at the small model that runs without a key."""
+    """Install, look at and serve the small model that runs without a key."""
 
 
 @app.command()
@@ -49,6 +50,9 @@ def check(
     reply = asyncio.run(_ask(config))
     typer.echo(f"loaded and answered in {time.monotonic() - started:.1f} s, {reply.usage.tokens} tokens")
     typer.echo(f"it was shown one worked example and said:{reply.text}")
+
+
+app.command()(serve)
 
 
 async def _ask(config: Config) -> ChatReply:

@@ -42,7 +42,7 @@ COMMANDS = (
     Command("splits", "reflact.cli.splits", "Make and verify split folders."),
     Command("data", "reflact.cli.data", "Look at a benchmark's items."),
     Command("prompts", "reflact.cli.prompts", "Show the prompts of the teacher and the student."),
-    Command("local", "reflact.cli.local", "Install and look at the small model that runs without a key."),
+    Command("local", "reflact.cli.local", "Install, look at and serve the small model that runs without a key."),
     Command("azure-token", "reflact.cli.azure_token", "Print a bearer token for programs that ask a command for it."),
     Command("archive", "reflact.cli.archive", "Move a run directory out of the way."),
     Command("export", "reflact.cli.export", "Write a trained skill as an Agent Skills folder."),

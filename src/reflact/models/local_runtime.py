@@ -94,28 +94,49 @@ class LocalRuntime:
 
 
 def _load(settings: RuntimeSettings) -> Any:
-    runtime = _import_runtime()
+    runtime = import_runtime()
+    params = parameters(runtime, settings)
+    # The runtime always opens a port on loopback, which nothing here uses: nobody else shall either.
+    params.api_keys = [secrets.token_hex(32)]
+    return load(runtime, params, settings.weights)
+
+
+def parameters(runtime: Any, settings: RuntimeSettings, slots: int = 1) -> Any:
+    """Return what the runtime is to be started with.
+
+    Args:
+        runtime: The runtime's module, see `import_runtime`.
+        settings: Weights, context of a slot, threads.
+        slots: Calls that are worked on at once.
+    """
     params = runtime.CommonParams()
     params.model.path = str(settings.weights.path)
-    params.n_ctx = settings.context
+    params.n_ctx = settings.context * slots
     params.n_batch = params.n_ubatch = BATCH
-    params.n_parallel = 1
+    params.n_parallel = slots
     params.cpuparams.n_threads = settings.threads if settings.threads > 0 else len(os.sched_getaffinity(0))
     # Saved prompt states would cost memory; reuse of the slot's own prefix, which is what makes a shared
     # skill cheap, does not depend on them.
     params.cache_ram_mib = 0
     params.warmup = False
     params.verbosity = -1
-    # The runtime always opens a port on loopback, which nothing here uses: nobody else shall either.
-    params.api_keys = [secrets.token_hex(32)]
+    return params
+
+
+def load(runtime: Any, params: Any, weights: Weights) -> Any:
+    """Load the model.
+
+    Raises:
+        Unavailable: It cannot be loaded.
+    """
     try:
         return runtime.Server(params)
     except Exception as failure:
         # The runtime raises bare RuntimeErrors; whatever it is, the model is not there.
-        raise Unavailable(f"the model {settings.weights.path} cannot be loaded: {failure}") from failure
+        raise Unavailable(f"the model {weights.path} cannot be loaded: {failure}") from failure
 
 
-def _import_runtime() -> Any:
+def import_runtime() -> Any:
     """Import the runtime with idle OpenMP threads asleep.
 
     With the default policy they spin between tokens, and on a machine with other work generation falls tenfold.
