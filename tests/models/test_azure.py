@@ -15,6 +15,7 @@ from reflact.core.errors import Unavailable
 from reflact.core.names import Role
 from reflact.models.azure_auth import Token, TokenSource, TokenSources
 from reflact.models.openai_chat import connect
+from reflact.models.protocol import CallError, Failure
 from reflact.testing import Picky, Reply, ScriptedServer, Wire
 
 from .support import request
@@ -174,6 +175,28 @@ def test_a_missing_az_is_named(serve: Serve, monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(Unavailable, match=r"`az`.*not on the PATH"):
         ask(azure(serve(), "azure_cli"))
+
+
+@pytest.mark.parametrize("another", [True, False])
+def test_a_token_that_is_let_in_no_more_is_replaced_once(serve: Serve, another: bool) -> None:
+    server = serve(require_auth="token-2")
+    fetches = Fetches()
+
+    class Sources(TokenSources):
+        def source(self, auth: str, client_id: str) -> TokenSource:
+            return made
+
+    made = fetches.source() if another else TokenSource(lambda: Token("token-1", 1e12), "log in")
+    if another:
+        assert ask(azure(server, "azure_cli"), Sources()) == "hello"
+    else:
+        with pytest.raises(CallError) as failed:
+            ask(azure(server, "azure_cli"), Sources())
+        assert failed.value.failure is Failure.AUTH
+        with pytest.raises(CallError):
+            ask(azure(server, "azure_cli"), Sources())
+    # The first token, a second one; and where that is the same, none more for any later call.
+    assert len(server.log.exchanges) == (2 if another else 3)
 
 
 class Fetches:

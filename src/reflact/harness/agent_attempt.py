@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from reflact.confine import ConfinedResult, Confinement, Door, Ending, Job, Mount, this_python
+from reflact.core.errors import Unavailable
 from reflact.harness.agent import Assignment
-from reflact.harness.agent_cli import DUMMY_KEY, SCRATCH_BYTES, Access, AgentCli, Launch, agent_limits
+from reflact.harness.agent_cli import DUMMY_KEY, KEY_FILE, KEY_S, SCRATCH_BYTES, Access, AgentCli, Launch, agent_limits
 from reflact.harness.agent_report import Lines, Report
 from reflact.harness.workspace import Workspace
 from reflact.models.work_budget import WorkBudget
@@ -88,6 +89,7 @@ class Starter:
         idle_s: Working seconds without a sign of life after which it is ended.
         clock: Monotonic seconds.
         network: What it runs may use the network of the machine, so that it has none of its own.
+        renew_s: Seconds after which a token in a program's home is looked at.
     """
 
     cli: AgentCli
@@ -98,6 +100,7 @@ class Starter:
     idle_s: float
     clock: Callable[[], float]
     network: bool = False
+    renew_s: float = KEY_S / 2
 
     async def run(self, place: Workspace, assignment: Assignment, visit: Visit, budget: WorkBudget) -> Attempt:
         """Run the program to its end, its time limit or its last request.
@@ -114,7 +117,7 @@ class Starter:
             pulse.beat()
             lines.feed(chunk)
 
-        async with self._access(visit) as (access, door):
+        async with self._access(visit, place) as (access, door):
             launch = self.cli.launch(place, assignment, access)
             job = replace(self._job(place, assignment, launch), door=door, on_output=heard)
             end, result = await self._watched(job, pulse, visit, budget)
@@ -151,11 +154,16 @@ class Starter:
         return (End.EXITED if result.ending is Ending.EXITED else End.LIMIT), result
 
     @asynccontextmanager
-    async def _access(self, visit: Visit) -> AsyncIterator[tuple[Access, Door | None]]:
+    async def _access(self, visit: Visit, place: Workspace) -> AsyncIterator[tuple[Access, Door | None]]:
         """Yield how the program reaches the model, and the door that leads to the relay."""
         if self.relay is None:
             assert self.direct is not None
-            yield await self.direct(), None
+            access = await self.direct()
+            renewing = asyncio.create_task(self._renewed(place, access))
+            try:
+                yield access, None
+            finally:
+                renewing.cancel()
             return
         relay, servers = self.relay, list[asyncio.Server]()
 
@@ -174,6 +182,14 @@ class Starter:
             await relay.dismiss(visit)
             for server in servers:
                 server.close()
+
+    async def _renewed(self, place: Workspace, access: Access) -> None:
+        """Keep the token that a program reads a current one."""
+        assert self.direct is not None
+        while access.fleeting:
+            await asyncio.sleep(self.renew_s)
+            with suppress(Unavailable):  # the old one may still do; if not, the service says so
+                place.renew_home(KEY_FILE, (await self.direct()).key)
 
     def _job(self, place: Workspace, assignment: Assignment, launch: Launch) -> Job:
         mounts = [

@@ -14,6 +14,10 @@ from reflact.harness.workspace import Workspace
 from reflact.models.protocol import Image
 
 DUMMY_KEY = "none-the-relay-has-it"
+KEY_FILE = "key"
+"""Where a program's home holds a key that is read anew now and then."""
+KEY_S = 60
+"""Seconds after which it may be another."""
 SCRATCH_BYTES = 1024 * MIB
 _DAY_S = 24 * 3600.0
 _FILE_NAMES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
@@ -28,12 +32,16 @@ class Access:
         key: What opens the door; a dummy where a relay has the real one.
         header: The header that it goes into: `authorization` (as a bearer token), `api-key` or `x-api-key`.
         direct: There is no relay, so that the program itself has to repeat what failed.
+        query: What every URL ends with, such as `api-version=preview`.
+        fleeting: The key is a token, which ends: it is read from `KEY_FILE`, where a new one will stand in time.
     """
 
     url: str
     key: str = field(default=DUMMY_KEY, repr=False)
     header: str = "authorization"
     direct: bool = False
+    query: str = ""
+    fleeting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

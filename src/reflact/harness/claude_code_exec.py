@@ -10,7 +10,7 @@ from typing import Any
 from reflact.config.schema import Config
 from reflact.confine import Confinement, Mount
 from reflact.harness.agent import Assignment
-from reflact.harness.agent_cli import Access, Launch, image_files, task_text
+from reflact.harness.agent_cli import KEY_FILE, KEY_S, Access, Launch, image_files, task_text
 from reflact.harness.claude_events import ClaudeEvents
 from reflact.harness.programs import Program
 from reflact.harness.workspace import Workspace
@@ -93,8 +93,8 @@ class ClaudeCode:
         if model.student_reasoning_effort in EFFORTS:
             options["effort"] = model.student_reasoning_effort
         if access.header != "x-api-key":
-            place.put_home("claude-key", access.key)
-            options["settings"] = json.dumps({"apiKeyHelper": f"/bin/cat {place.home_inside}/claude-key"})
+            helper = f"/bin/cat {place.put_home(KEY_FILE, access.key)}"
+            options["settings"] = json.dumps({"apiKeyHelper": helper})
         return options
 
     def _flags(self, place: Workspace, assignment: Assignment) -> dict[str, str | None]:
@@ -121,6 +121,8 @@ class ClaudeCode:
             env["CLAUDE_CODE_MAX_RETRIES"] = _OWN_RETRIES
         if access.header == "x-api-key":
             env["ANTHROPIC_API_KEY"] = access.key
+        else:
+            env["CLAUDE_CODE_API_KEY_HELPER_TTL_MS"] = str(1000 * KEY_S)
         return env
 
     def _inside(self, confined: bool) -> str:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from urllib.parse import parse_qsl
 
 from reflact.config.models import ModelConfig
 from reflact.confine import Confinement, ConfinementError, Job, Mount
 from reflact.core.errors import Unavailable
 from reflact.harness.agent import Assignment
-from reflact.harness.agent_cli import SCRATCH_BYTES, Access, Launch, agent_limits, image_files, task_text
+from reflact.harness.agent_cli import (
+    KEY_FILE,
+    KEY_S,
+    SCRATCH_BYTES,
+    Access,
+    Launch,
+    agent_limits,
+    image_files,
+    task_text,
+)
 from reflact.harness.agent_report import Events
 from reflact.harness.codex_events import CodexEvents
 from reflact.harness.programs import Program
@@ -57,7 +67,7 @@ class Codex:
 
     def launch(self, place: Workspace, assignment: Assignment, access: Access) -> Launch:
         """Return `codex exec` with a configuration of its own."""
-        images = self._prepare(place, assignment)
+        images = self._prepare(place, assignment, access)
         # Images go first: their option takes all values up to the next option.
         pictures = [part for image in images for part in ("--image", image)]
         argv = (self._inside(place.confined), "exec", *pictures, *self._options(place, access), "-")
@@ -67,22 +77,24 @@ class Codex:
         """Return a fresh reader of its events."""
         return CodexEvents()
 
-    def _prepare(self, place: Workspace, assignment: Assignment) -> list[str]:
+    def _prepare(self, place: Workspace, assignment: Assignment, access: Access) -> list[str]:
         """Write what Codex reads; returns the paths of the images as it knows them."""
         images = image_files(assignment.images)
         place.put(images)
         # A file of its own, since a skill may be longer than an argument may be.
         place.put_home("codex/config.toml", f"developer_instructions = {_toml(assignment.system)}\n")
+        if access.fleeting:
+            place.put_home(KEY_FILE, access.key)
         return [f"{place.work_inside}/{name}" for name in images]
 
     def _options(self, place: Workspace, access: Access) -> list[str]:
         return [
             *("--json", "--skip-git-repo-check", "-C", place.work_inside, "-m", self.model.student),
             *("-s", self._sandbox, "--ephemeral", "--strict-config"),
-            *(part for setting in self._settings(access) for part in ("-c", setting)),
+            *(part for setting in self._settings(access, place.home_inside) for part in ("-c", setting)),
         ]
 
-    def _settings(self, access: Access) -> list[str]:
+    def _settings(self, access: Access, home: str) -> list[str]:
         model = self.model
         texts = {
             "approval_policy": model.codex_exec_approval_policy,
@@ -98,7 +110,7 @@ class Codex:
             "sandbox_workspace_write.exclude_tmpdir_env_var": "true",
             "sandbox_workspace_write.network_access": json.dumps(model.codex_exec_network_access),
             "shell_environment_policy.ignore_default_excludes": "false",
-            "model_providers.relay": _provider(access),
+            "model_providers.relay": _provider(access, home),
         }
         return [
             *(f"{key}={_toml(text)}" for key, text in texts.items()),
@@ -111,7 +123,8 @@ class Codex:
             "CODEX_HOME": f"{place.home_inside}/codex",
             "TMPDIR": "/tmp" if place.confined else f"{place.home_inside}/tmp",
             "SHELL": "/bin/bash",
-            _KEY: access.key,
+            # A token stands in a file, where it is renewed.
+            **({} if access.fleeting else {_KEY: access.key}),
         }
 
     def _mounts(self, confined: bool) -> tuple[Mount, ...]:
@@ -161,16 +174,30 @@ class Codex:
         return lines[-1][:300] if lines else f"it ended with {result.ending}, exit code {result.code}"
 
 
-def _provider(access: Access) -> str:
-    key = f'env_http_headers={{"{access.header}"="{_KEY}"}}'
-    if access.header == "authorization":
-        key = f'env_key="{_KEY}"'
+def _provider(access: Access, home: str) -> str:
     # The relay repeats what can be repeated; only an answer that broke off is Codex's to ask for again.
     requests, streams = (4, 5) if access.direct else (0, 2)
-    return (
-        f'{{name="Relay",base_url={_toml(access.url)},wire_api="responses",{key},request_max_retries={requests},'
-        f"stream_max_retries={streams},stream_idle_timeout_ms={_SILENCE_MS}}}"
-    )
+    parts = [
+        'name="Relay"',
+        f"base_url={_toml(access.url)}",
+        'wire_api="responses"',
+        _credential(access, home),
+        f"request_max_retries={requests}",
+        f"stream_max_retries={streams}",
+        f"stream_idle_timeout_ms={_SILENCE_MS}",
+    ]
+    if access.query:
+        parts.append(f"query_params={{{','.join(f'{_toml(a)}={_toml(b)}' for a, b in parse_qsl(access.query))}}}")
+    return f"{{{','.join(parts)}}}"
+
+
+def _credential(access: Access, home: str) -> str:
+    if access.fleeting:
+        file = _toml(f"{home}/{KEY_FILE}")
+        return f'auth={{command="/bin/cat",args=[{file}],timeout_ms=5000,refresh_interval_ms={1000 * KEY_S}}}'
+    if access.header == "authorization":
+        return f'env_key="{_KEY}"'
+    return f'env_http_headers={{"{access.header}"="{_KEY}"}}'
 
 
 def _toml(text: str) -> str:

@@ -23,11 +23,11 @@ class CodexSdk(Codex):
         """Return the driver's command; everything else of the task goes to its standard input."""
         task = {
             "program": self._inside(place.confined),
-            "settings": self._settings(access),
+            "settings": self._settings(access, place.home_inside),
             "folder": place.work_inside,
             "model": self.model.student,
             "sandbox": self._sandbox,
-            "images": self._prepare(place, assignment),
+            "images": self._prepare(place, assignment, access),
             "prompt": task_text(assignment.prompt).decode(),
         }
         return drive(_DRIVER, task, self._env(place, access), self._mounts(place.confined))

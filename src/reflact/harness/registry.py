@@ -138,6 +138,8 @@ def _direct(upstream: Upstream) -> Callable[[], Awaitable[Access]]:
     async def access() -> Access:
         headers = await upstream.service.authorise()
         name, value = next(iter(headers.items()))
-        return Access(upstream.service.url, value.removeprefix("Bearer "), name.lower(), direct=True)
+        service = upstream.service
+        key = value.removeprefix("Bearer ")
+        return Access(service.url, key, name.lower(), direct=True, query=service.query, fleeting=service.fleeting)
 
     return access

@@ -28,10 +28,12 @@ def resolve_agent_endpoint(config: Config, environ: Mapping[str, str]) -> Endpoi
     if config.model.student_backend == "claude_code_exec":
         return _anthropic(config, environ)
     endpoint = resolve_endpoint(config, Role.STUDENT, environ)
+    # A dated version belongs to the paths with deployments; here versions have names, and none is needed.
+    version = "" if endpoint.api_version[:1].isdigit() else endpoint.api_version
     if endpoint.azure:
         # Azure has the Responses API, the only one that Codex speaks, under paths without deployments and versions.
-        return replace(endpoint, url=f"{endpoint.url.rstrip('/')}/openai/v1")
-    return endpoint
+        return replace(endpoint, url=f"{endpoint.url.rstrip('/')}/openai/v1", api_version=version)
+    return replace(endpoint, api_version=version)
 
 
 def _anthropic(config: Config, environ: Mapping[str, str]) -> Endpoint:
@@ -39,7 +41,8 @@ def _anthropic(config: Config, environ: Mapping[str, str]) -> Endpoint:
     if model.student_azure_openai_endpoint:
         endpoint = resolve_endpoint(config, Role.STUDENT, environ)
         url = endpoint.url.rstrip("/")
-        return replace(endpoint, url=url if urlsplit(url).path.endswith("/anthropic") else f"{url}/anthropic")
+        url = url if urlsplit(url).path.endswith("/anthropic") else f"{url}/anthropic"
+        return replace(endpoint, url=url, api_version="")
     named = _KEY_ENV if model.student_api_key_env is None else model.student_api_key_env
     url = model.student_base_url or environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL
     if not model.student_base_url and not environ.get(named):

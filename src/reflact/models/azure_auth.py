@@ -59,6 +59,7 @@ class TokenSource:
         self._pause = pause
         self._lock = threading.Lock()
         self._token: Token | None = None
+        self._refused = ""
         self._renew_at = 0.0
         self._flight: Future[str] | None = None
 
@@ -81,6 +82,18 @@ class TokenSource:
         """Return a token without blocking the event loop; see `get`."""
         got = self._ready()
         return got if isinstance(got, str) else await asyncio.wrap_future(got)
+
+    def refuse(self, value: str) -> bool:
+        """Take back a token that a service lets in no more, whatever its end; return whether another may do.
+
+        A token is taken back once: where the login gives the same one again, another attempt is useless.
+        """
+        with self._lock:
+            if value == self._refused:
+                return False
+            if self._token is not None and self._token.value == value:
+                self._refused, self._token = value, None
+            return True
 
     def _ready(self) -> str | Future[str]:
         fresh = self._fresh()

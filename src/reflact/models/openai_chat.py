@@ -68,7 +68,7 @@ def connect(
     source = None if endpoint.auth == "api_key" else tokens.source(endpoint.auth, endpoint.client_id)
     if source is not None:
         source.get()
-    transport = SdkTransport(endpoint, None if source is None else source.aget)
+    transport = SdkTransport(endpoint, source)
     return OpenAIChat(config, role, endpoint, transport, source=source)
 
 

@@ -7,17 +7,17 @@ opens connections, authorises and addresses deployments; its models and retries 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import openai
 
+from reflact.models.azure_auth import TokenSource
 from reflact.models.endpoints import Endpoint
 from reflact.models.protocol import CallError, Failure
 from reflact.models.turnstile import Turnstile
 
-TokenProvider = Callable[[], Awaitable[str]]
 _CONNECT_S = 15.0  # a host that takes no connection in this time will not answer at all
 # The SDK's own switch (`with_raw_response`) for handing the reply over unread.
 _RAW = {"X-Stainless-Raw-Response": "true"}
@@ -43,8 +43,9 @@ class _Raw(Protocol):
 class SdkTransport:
     """One client and connection pool; belongs to the event loop that uses it first."""
 
-    def __init__(self, endpoint: Endpoint, token: TokenProvider | None) -> None:
-        self._client = _client(endpoint, token)
+    def __init__(self, endpoint: Endpoint, source: TokenSource | None) -> None:
+        self._client = _client(endpoint, source)
+        self._source = source
         # One for requests and one for replies: whoever is let through with a reply finds the way out free.
         self._leaving, self._arriving = Turnstile(), Turnstile()
 
@@ -54,6 +55,14 @@ class SdkTransport:
         Raises:
             CallError: `CONNECTION` or `NO_ANSWER`; every status that the server gave is an answer.
         """
+        used = "" if self._source is None else self._source.shown
+        answer = await self._once(path, body, timeout_s)
+        # A token may end before its time; one that is let in no more says nothing about the login.
+        if answer.status == 401 and self._source is not None and self._source.refuse(used):
+            return await self._once(path, body, timeout_s)
+        return answer
+
+    async def _once(self, path: str, body: Mapping[str, Any], timeout_s: float) -> Answer:
         timeout = openai.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s))
         failed: CallError
         await self._leaving.enter()
@@ -94,7 +103,8 @@ def _reason(error: Exception) -> str:
     return f"no connection: {str(cause) or type(cause).__name__}"
 
 
-def _client(endpoint: Endpoint, token: TokenProvider | None) -> openai.AsyncOpenAI:
+def _client(endpoint: Endpoint, source: TokenSource | None) -> openai.AsyncOpenAI:
+    token = None if source is None else source.aget
     if not endpoint.azure:
         key = endpoint.key if token is None else token
         return openai.AsyncOpenAI(base_url=endpoint.url, api_key=key, max_retries=0, http_client=_http())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from reflact.config.schema import Config
 from reflact.models.agent_endpoints import resolve_agent_endpoint
@@ -45,20 +46,24 @@ def connect_upstream(
 
 def _service(endpoint: Endpoint, wire: Wire, tokens: TokenSources) -> Service:
     url = endpoint.url.rstrip("/")
+    query = f"api-version={quote(endpoint.api_version)}" if endpoint.api_version else ""
     if endpoint.auth == "api_key":
         headers = _key_headers(endpoint, wire)
 
         async def by_key() -> Mapping[str, str]:
             return headers
 
-        return Service(url, wire, by_key, lambda: endpoint.secrets)
+        return Service(url, wire, by_key, lambda: endpoint.secrets, query=query)
     source = tokens.source(endpoint.auth, endpoint.client_id)
     source.get()
 
     async def by_token() -> Mapping[str, str]:
         return {"Authorization": f"Bearer {await source.aget()}"}
 
-    return Service(url, wire, by_token, lambda: (*endpoint.secrets, source.shown))
+    def refuse(headers: Mapping[str, str]) -> bool:
+        return source.refuse(headers["Authorization"].removeprefix("Bearer "))
+
+    return Service(url, wire, by_token, lambda: (*endpoint.secrets, source.shown), refuse, query, fleeting=True)
 
 
 def _key_headers(endpoint: Endpoint, wire: Wire) -> Mapping[str, str]:

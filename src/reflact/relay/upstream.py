@@ -77,12 +77,23 @@ class Service:
         wire: Its format.
         authorise: Gives the headers with the credential.
         secrets: What must not be seen in any message.
+        refuse: Takes headers back that were not let in; whether there may be others.
+        query: What every URL ends with, such as `api-version=preview`.
+        fleeting: The credential is a token, which ends.
     """
 
     url: str
     wire: Wire
     authorise: Callable[[], Awaitable[Headers]] = field(repr=False)
     secrets: Callable[[], tuple[str, ...]] = field(repr=False, default=tuple)
+    refuse: Callable[[Headers], bool] = field(repr=False, default=lambda headers: False)
+    query: str = ""
+    fleeting: bool = False
+
+    def at(self, path: str) -> str:
+        """Return the whole URL of a path, which may have a query of its own."""
+        joint = "&" if "?" in path else "?"
+        return f"{self.url}{path}{joint}{self.query}" if self.query else self.url + path
 
 
 class Upstream:
@@ -195,8 +206,18 @@ class Upstream:
                 timeout=timeout, connector=aiohttp.TCPConnector(limit=0), auto_decompress=True, trust_env=True
             )
         passed = {name: value for name, value in headers.items() if name.lower() not in _NOT_PASSED}
-        passed |= {"Accept-Encoding": "identity", **await self.service.authorise()}
-        return await self._session.post(self.service.url + path, data=body, headers=passed, allow_redirects=False)
+        passed["Accept-Encoding"] = "identity"
+        credential = await self.service.authorise()
+        answer = await self._send(path, body, {**passed, **credential})
+        # A token may end before its time; one that is let in no more says nothing about the login.
+        if answer.status != 401 or not self.service.refuse(credential):
+            return answer
+        answer.release()
+        return await self._send(path, body, {**passed, **await self.service.authorise()})
+
+    async def _send(self, path: str, body: bytes, headers: Headers) -> aiohttp.ClientResponse:
+        assert self._session is not None
+        return await self._session.post(self.service.at(path), data=body, headers=headers, allow_redirects=False)
 
 
 def _cut(reason: str, reading: Reading) -> CallError:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from reflact.testing.exchange import Wire
 
 _DEPLOYMENT = re.compile(r"/openai/deployments/([^/]+)(/.+)")
-_BASES = ("/openai/v1", "/openai", "/v1", "")
+_ANTHROPIC = "/anthropic/v1"  # Claude on Azure
+_BASES = (_ANTHROPIC, "/openai/v1", "/openai", "/v1", "")
 _ENDINGS = {
     "/chat/completions": Wire.CHAT,
     "/responses": Wire.RESPONSES,
@@ -45,7 +46,9 @@ def find_route(method: str, path: str) -> Route:
         route = Route(wire if wire is Wire.CHAT else Wire.OTHER, found[1], wants_version=True)
     else:
         base = next(base for base in _BASES if path.startswith(base))
-        route = Route(_ENDINGS.get(path[len(base) :], Wire.OTHER), wants_version=base == "/openai")
+        wire = _ENDINGS.get(path[len(base) :], Wire.OTHER)
+        known = base != _ANTHROPIC or wire in (Wire.MESSAGES, Wire.COUNT_TOKENS)
+        route = Route(wire if known else Wire.OTHER, wants_version=base == "/openai")
     expected = "GET" if route.wire is Wire.MODELS else "POST"
     return route if method == expected else Route(Wire.OTHER)
 
