@@ -189,9 +189,10 @@ def typed(node: DictConfig) -> Config:
     Raises:
         ConfigError: It has keys that the schema does not have (`+` on the command line opens a node for them).
     """
-    node = copy.copy(node)
-    with open_dict(node):
-        node.pop("hydra", None)
+    if "hydra" in node:
+        node = copy.copy(node)
+        with open_dict(node):
+            node.pop("hydra")
     for name in _names(node):
         if name not in all_keys():
             raise ConfigError(unknown_key(name))

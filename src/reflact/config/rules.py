@@ -90,10 +90,11 @@ def _method(config: Config) -> Iterator[str]:
 
 
 def _backends(model: ModelConfig) -> Iterator[str]:
-    others = sorted(point.name for point in entry_points(group="reflact.models"))
     for role, own in (("teacher", TEACHER_BACKENDS), ("student", STUDENT_BACKENDS)):
         name = getattr(model, f"{role}_backend")
-        known = list(dict.fromkeys([*own, *others]))
+        if name in own:
+            continue  # looking through what is installed takes its time, and a plan checks hundreds of configurations
+        known = list(dict.fromkeys([*own, *sorted(point.name for point in entry_points(group="reflact.models"))]))
         if name not in known:
             yield (
                 f"model.{role}_backend={show(name)} is not known{suggestion(name, known)}: it takes one of "
