@@ -9,7 +9,7 @@ from reflact.cli.tables import tables
 from reflact.core.errors import ConfigError, Refused
 from reflact.report.export import agent_skill, check, default_name
 from tests.cli.commands import run, tree
-from tests.report.tables.made import Made
+from tests.report.tables.made import LR8, Made
 
 
 def trained(root, run_id, *overrides):
@@ -118,3 +118,12 @@ def test_names_made_from_run_ids_are_valid(run_id, name):
 def test_front_matter_cannot_be_broken_by_a_description(finished):
     text = agent_skill(finished, description="a: b\n---\n# 'x' \"y\"").text()
     assert yaml.safe_load(text.split("\n---\n")[0].removeprefix("---\n"))["description"] == "a: b --- # 'x' \"y\""
+
+
+def test_a_figure_is_drawn_from_the_command_line(tmp_path):
+    for run_id, sets in (("DEFAULT-docvqa-5.5", None), ("LR-docvqa-8", LR8)):
+        Made(tmp_path / "study", run_id, sets=sets).write()
+    result = run(tmp_path, "reflact", "plot", "forest", "study", "--out", "figures/forest.svg")
+    assert result.code == 0, result.err
+    assert (tmp_path / "figures" / "forest.svg").read_text(encoding="utf-8").startswith("<?xml")
+    assert run(tmp_path, "reflact", "plot", "forest", "study", "--out", "forest.gif").code == 2

@@ -8,6 +8,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "": ("reflact status outputs --watch", "reflact doctor benchmark=searchqa"),
     "status": ("reflact status outputs --watch", "reflact status outputs/study --json"),
     "tables": ("reflact tables outputs/study --out tables", "reflact tables outputs/study --explain LR-docvqa-8"),
+    "plot": (
+        "reflact plot axes outputs/study --out axes.svg --group LR --group BATCH",
+        "reflact plot learning outputs/study --out curves.pdf --benchmark docvqa",
+    ),
     "report": ("reflact report outputs/study --out study.html",),
     "diff": (
         "reflact diff outputs/study/LR-docvqa-4 outputs/study/LR-docvqa-8",

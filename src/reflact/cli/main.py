@@ -35,6 +35,7 @@ class Command:
 COMMANDS = (
     Command("status", "reflact.cli.status", "What every run under a folder is doing, from its files."),
     Command("tables", "reflact.cli.tables", "Recompile the result tables."),
+    Command("plot", "reflact.cli.plot", "Figures for a paper: learning curves, axes, forest plot, cost frontier."),
     Command("report", "reflact.cli.report", "One HTML file with curves, steps, skills and trajectories."),
     Command("diff", "reflact.cli.diff", "Compare two runs: configuration, skills, items."),
     Command("keys", "reflact.cli.keys", "Explain the keys of the configuration."),
