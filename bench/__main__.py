@@ -15,6 +15,7 @@ BENCHES = {
     "startup": "how long commands take to begin",
     "shared_limits": "one limit for eight runs at once",
     "sdk_overhead": "CPU time of a call, from the bare SDK to a row on disk",
+    "relay": "what the relay adds to an agent's request, and how long a killed run's agents live on",
     "gate": "how often each rule of the gate accepts an edit that does nothing",
     "learning": "what a small model on this machine learns",
 }
