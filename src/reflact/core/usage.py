@@ -19,6 +19,7 @@ class Usage:
         cached_tokens: The part of `prompt_tokens` that the provider served from its cache.
         completion_tokens: Tokens written, hidden reasoning included.
         reasoning_tokens: The part of `completion_tokens` that was hidden reasoning.
+        estimated_tokens: The part of tokens read and written that no service counted: it is estimated from texts.
     """
 
     calls: int = 0
@@ -27,6 +28,7 @@ class Usage:
     cached_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
+    estimated_tokens: int = 0
 
     @property
     def tokens(self) -> int:
@@ -41,6 +43,7 @@ class Usage:
             self.cached_tokens + other.cached_tokens,
             self.completion_tokens + other.completion_tokens,
             self.reasoning_tokens + other.reasoning_tokens,
+            self.estimated_tokens + other.estimated_tokens,
         )
 
     @classmethod

@@ -15,6 +15,7 @@ from reflact.core.names import Role
 from reflact.core.usage import Usage
 from reflact.models.backoff import RetryPolicy
 from reflact.models.breaker import Breaker
+from reflact.models.estimates import prompt_tokens
 from reflact.models.hedge import Latencies, race
 from reflact.models.limits import Limiter
 from reflact.models.meter import Meter, MeterKey
@@ -22,8 +23,6 @@ from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest
 from reflact.models.unavailable import unavailable
 from reflact.models.work_budget import WorkBudget
 
-_IMAGE_TOKENS = 1000  # for the estimate that limits of tokens a minute work with
-_CHARS_PER_TOKEN = 4
 _SHORTEST_S = 0.001
 
 
@@ -313,9 +312,7 @@ class Caller:
 
 
 def _tokens_asked(request: ChatRequest) -> int:
-    characters = sum(len(message.content) for message in request.messages)
-    images = sum(len(message.images) for message in request.messages)
-    return characters // _CHARS_PER_TOKEN + images * _IMAGE_TOKENS + request.max_completion_tokens
+    return prompt_tokens(request) + request.max_completion_tokens
 
 
 def _tokens_used(reply: ChatReply) -> int | None:

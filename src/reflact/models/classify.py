@@ -42,6 +42,13 @@ _ITEM_CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
+_NO_EYES = re.compile(
+    r"\b(images?|image_url|vision)( inputs?| content)? (is|are) (not supported|only supported by)"
+    r"|(does not|doesn't|do not|cannot) (support|accept|take|process) (any )?(images?|vision)\b(?! format)"
+    r"|not a (multi-?modal|vision)|at most 0 image|unknown variant .{0,2}image_url|that support image input"
+    r"|required for image input|unsupported image input",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,11 @@ def problem_of(status: int, body: Any) -> Problem:
         param=_text(error.get("param")),
         inner_code=_text(inner.get("code")) if isinstance(inner, dict) else "",
     )
+
+
+def refuses_images(problem: Problem) -> bool:
+    """Whether a model says that it takes no images at all, with whatever status: llama.cpp's server says 500."""
+    return _item_cause(problem) is None and bool(_NO_EYES.search(problem.text))
 
 
 def classify(problem: Problem, retry_after_s: float | None = None) -> CallError:

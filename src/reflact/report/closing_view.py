@@ -200,6 +200,9 @@ def _spent(summary: SummaryView) -> Iterator[RenderableType]:
     total, cost = summary.number("tokens_total"), summary.number("cost_usd")
     if total is not None:
         yield _line("spent", f"{count(total)} tokens · {money(cost) if cost is not None else 'price not known'}")
+    estimated = sum(used["estimated_tokens"] for used in summary.usage_by_role.values())
+    if estimated:
+        yield _line("", f"{count(estimated)} of these tokens are estimated: a server did not count them")
     if not summary.usage_by_role:
         return
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
