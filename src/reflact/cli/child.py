@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 
 from reflact.confine.looking import descendants
+from reflact.sweep.ending import NOTICES
 
 _EASIER_TO_SPARE = "500"
 """Of a run and the process that watches over it, the memory killer should take the run."""
@@ -24,6 +25,9 @@ _EASIER_TO_SPARE = "500"
 def main() -> None:
     """Entry point."""
     grace_s, command, *arguments = sys.argv[1:]
+    for number in NOTICES:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, NOTICES)
     _hold_on(float(grace_s))
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
         file.write(_EASIER_TO_SPARE)

@@ -39,6 +39,7 @@ def bury(queue: LaunchQueue, job: Job, tickets: Mapping[str, str]) -> None:
         attempt=job.attempt,
         cause=outcome.cause,
         message=outcome.message,
+        job=queue.ticket(job),
     )
 
 
@@ -54,4 +55,4 @@ def _outcome(queue: LaunchQueue, job: Job, tickets: Mapping[str, str]) -> Outcom
     wanted = queue.stopped() or (why if said == "CANCELLED" else "")
     if wanted:
         return Outcome(job.number, RunState.STOPPED, StopCause.INTERRUPTED, wanted)
-    return Outcome(job.number, RunState.FAILED, said.lower() or "worker", why)
+    return Outcome(job.number, RunState.FAILED, "worker" if said in ("", "FAILED", "COMPLETED") else said.lower(), why)

@@ -13,6 +13,10 @@ from typing import IO
 
 from reflact.confine.looking import descendants
 
+NOTICES = (signal.SIGUSR1, signal.SIGUSR2)
+"""What clusters send to all processes of a job some time before they end it. They are for the process that watches over
+a run; the run itself, and what it starts, would die of them."""
+
 _SET_CHILD_SUBREAPER = 36
 _MOST = 4096
 
@@ -27,14 +31,15 @@ class Child:
     def __init__(self, command: str, arguments: Sequence[str], cwd: str, grace_s: float, output: IO[bytes]) -> None:
         _adopt_orphans()
         self._before = set(_children())
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "reflact.cli.child", str(grace_s), command, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=output,
-            cwd=cwd,
-            start_new_session=True,
-        )
+        words = [sys.executable, "-P", "-m", "reflact.cli.child", str(grace_s), command, *arguments]
+        # A child inherits what is blocked, and lets it through when it has learnt to ignore it.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, NOTICES)
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=output, stderr=output, cwd=cwd, start_new_session=True
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self.pid = self._process.pid
 
     def ended(self) -> bool:

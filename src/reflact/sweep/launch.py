@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from reflact.config.overrides import override
 from reflact.config.run_id import stamp
-from reflact.core.errors import ExitCode
+from reflact.core.errors import ConfigError, ExitCode
 from reflact.core.names import RunState
 from reflact.rundir.owner import this_process
 from reflact.sweep.abandoned import bury
@@ -124,11 +124,13 @@ class Launch:
     def _broke_down(self, error: Exception, queue: LaunchQueue, slurm: SlurmJobs | None, untaken: int) -> None:
         if slurm is not None and slurm.submitted:
             return  # what became of its jobs is seen below
-        if not queue.closed():
-            sys.stderr.write(f"reflact: the launcher broke down: {type(error).__name__}: {error}\n")
         time.sleep(_SETTLE_S)
-        if len(queue.untaken()) == untaken and not queue.closed():
-            raise error  # it cannot start anything at all
+        if queue.closed():
+            return
+        what = f"{type(error).__name__}: {error}"
+        if len(queue.untaken()) == untaken:
+            raise ConfigError(f"the launcher (hydra/launcher) could start nothing: {what}") from error
+        sys.stderr.write(f"reflact: the launcher broke down: {what}\n")
 
     def _settle(self, queue: LaunchQueue, slurm: SlurmJobs | None) -> None:
         """Wait for runs that go on although their launcher has given up, and close the books of those that do not."""

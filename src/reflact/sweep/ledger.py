@@ -47,8 +47,9 @@ class Ledger:
         cause: str = "",
         message: str = "",
         pid: int | None = None,
+        job: str = "",
     ) -> None:
-        """Append the state that a run has reached; `pid` is the run's own process."""
+        """Append the state that a run has reached; `pid` is the run's own process, `job` its number in a cluster."""
         line = {
             "t": round(self._clock(), 3),
             "run_id": run_id,
@@ -60,6 +61,7 @@ class Ledger:
             "attempt": attempt,
             "host": self._host,
             "pid": self._pid if pid is None else pid,
+            **({"job": job} if job else {}),
         }
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fd = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)

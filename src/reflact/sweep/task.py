@@ -16,15 +16,13 @@ from typing import Any
 
 from reflact.core.names import RunState
 from reflact.rundir.owner import this_process
+from reflact.sweep.ending import NOTICES
 from reflact.sweep.ledger import Ledger
 from reflact.sweep.memory import free_memory_gb
 from reflact.sweep.queue import Job, LaunchQueue, Outcome
 from reflact.sweep.watch import Told, Watch
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_NOTICES = (signal.SIGUSR1, signal.SIGUSR2)
-"""What clusters send some time before they end a job."""
-
 _SUBMITIT = "submitit.core._submit"
 _BAD = (RunState.FAILED, RunState.REFUSED)
 _WAIT_S = 0.2
@@ -93,8 +91,10 @@ def _next(queue: LaunchQueue, told: Told) -> Job | None:
                 return job
         elif not said:
             said = True
-            least = queue.rules.min_free_memory_gb
-            sys.stderr.write(f"reflact: a start waits for memory: sweep.min_free_memory_gb={least:g} is not free\n")
+            least, free = queue.rules.min_free_memory_gb, free_memory_gb()
+            sys.stderr.write(
+                f"reflact: a start waits for memory: {free:.1f} GB are free, sweep.min_free_memory_gb={least:g}\n"
+            )
         time.sleep(_WAIT_S)
     return None
 
@@ -106,10 +106,10 @@ def _room(queue: LaunchQueue) -> bool:
 
 
 def _ticket() -> str:
-    """Return what the launcher calls this worker's place."""
+    """Return the number of this worker's job where submitit started it; other launchers' numbers say nothing."""
     from hydra.core.hydra_config import HydraConfig
 
-    return str(HydraConfig.get().job.id) if HydraConfig.initialized() else ""
+    return str(HydraConfig.get().job.id) if _under_submitit() else ""
 
 
 def _listen(told: Told) -> None:
@@ -124,10 +124,10 @@ def _listen(told: Told) -> None:
 
     def handle(number: int, frame: FrameType | None) -> None:
         name = signal.Signals(number).name
-        notice = f"the time of its job is nearly over ({name})" if number in _NOTICES else f"its worker got {name}"
+        notice = f"the time of its job is nearly over ({name})" if number in NOTICES else f"its worker got {name}"
         told.why = told.why or notice
 
-    for number in (*heard_signals(), *(_NOTICES if _under_submitit() else ())):
+    for number in (*heard_signals(), *(NOTICES if _under_submitit() else ())):
         signal.signal(number, handle)
 
 

@@ -150,6 +150,7 @@ class Watch:
             cause=cause,
             message=message,
             pid=pid,
+            job=self.queue.ticket(job),
         )
 
     def _say(self, job: Job, outcome: Outcome, said: str) -> None:

@@ -1,0 +1,159 @@
+"""Sweeps in a real Slurm of one node: what becomes of its jobs is what the ledger says, and nothing is waited for
+that will not come."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reflact.sweep.slurm import SlurmJobs
+from tests.cli.commands import line
+from tests.sweep.commands import at_work, gone, said, start, states, sweep, until
+from tests.sweep.slurm_node import SlurmNode, missing
+
+SLURM = ("hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=30", "hydra.launcher.cpus_per_task=1")
+SLOW = ("rehearsal.latency_s=1", "env.workers=1")
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[SlurmNode]:
+    pytest.importorskip("submitit", reason="absent: submitit (the extra `slurm`)")
+    if lacking := missing():
+        pytest.skip(f"absent: {lacking}")
+    node = SlurmNode(Path(tempfile.mkdtemp(prefix="reflact-", dir="/tmp")))
+    try:
+        node.start()
+        yield node
+    finally:
+        node.stop()
+
+
+@pytest.fixture(autouse=True)
+def _commands_find_it(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "node" in request.fixturenames:
+        for name, value in request.getfixturevalue("node").env.items():
+            monkeypatch.setenv(name, value)
+
+
+def last(root: Path, run_id: str) -> dict[str, Any]:
+    """Return the last line of a run in the compiled ledger."""
+    lines = map(json.loads, (root / "ledger.jsonl").read_text(encoding="utf-8").splitlines())
+    return [entry for entry in lines if entry["run_id"] == run_id][-1]
+
+
+def job_of(root: Path, run_id: str) -> str:
+    """Return the number of the job in which a run works now."""
+    for path in (root / "ledger").glob("*.jsonl"):
+        for text in path.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(text)
+            if entry["run_id"] == run_id and entry["state"] == "running":
+                return str(entry["job"])
+    raise AssertionError(f"{run_id} does not run")
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+
+
+def seen_from_elsewhere(root: Path) -> dict[str, str]:
+    """Return what `reflact status` says where process numbers mean nothing, as on another host."""
+    words = ["unshare", "--fork", "--pid", "--mount-proc", *line("reflact", "status", str(root), "--json")]
+    done = subprocess.run(words, capture_output=True, check=True, timeout=120)
+    return {run["id"]: run["state"] for run in json.loads(done.stdout)["runs"]}
+
+
+@pytest.mark.timeout(900)
+def test_what_becomes_of_a_job_is_in_the_ledger_and_harms_no_other(node: SlurmNode, tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    killed, lost, cancelled, late = (f"LR-orders-{n}" for n in (1, 2, 4, 8))
+    grid = ("ablation/lr=lr1,lr2,lr4,lr8,lr16", "sweep.retries=0", *SLOW)
+    began = start(tmp_path, *grid, *SLURM, "hydra.launcher.array_parallelism=4")
+    pids = {name: until(lambda name=name: at_work(root, name), name) for name in (killed, lost, cancelled, late)}
+    jobs = {name: job_of(root, name) for name in pids}
+    elsewhere = seen_from_elsewhere(root)
+    assert {elsewhere[name] for name in pids} <= {"running", "waiting"}
+
+    waiting = [job for job, state in node.queued().items() if state == "PENDING"]
+    assert len(waiting) == 1
+    node.run("scancel", *waiting)
+    os.kill(pids[killed], signal.SIGKILL)
+    os.kill(parent(pids[lost]), signal.SIGKILL)  # the job's own process, as the memory killer of a node would
+    node.run("scancel", jobs[cancelled])
+    node.run("scancel", "--signal=USR2", jobs[late])  # what Slurm sends before the time of a job is over
+
+    assert began.wait(300) == 1, said(tmp_path)
+    assert node.queued() == {} and all(gone(pid) for pid in pids.values())
+    ends = {name: (entry["state"], entry["cause"]) for name in pids for entry in [last(root, name)]}
+    assert ends == {
+        killed: ("failed", "SIGKILL"),
+        lost: ("failed", "failed"),
+        cancelled: ("stopped", "interrupted"),
+        late: ("stopped", "interrupted"),
+    }
+    assert states(root)["LR-orders-16"] == ["planned"]
+    assert last(root, lost)["message"] == f"Slurm says FAILED of its job {jobs[lost]}"
+    assert "the time of its job is nearly over" in last(root, late)["message"]
+    assert node.state(jobs[killed]) == "FAILED", "Slurm's own books do not call a failed run completed"
+
+    again = start(
+        tmp_path, *grid, "env.workers=16", *SLURM, "sweep.existing=resume", f"sweep.only=[{cancelled},{late}]"
+    )
+    assert again.wait(300) == 0, said(tmp_path)
+    assert {states(root)[name][-1] for name in (cancelled, late)} == {"done"}
+
+
+@pytest.mark.timeout(600)
+def test_a_signal_takes_back_what_waits_in_slurm(node: SlurmNode, tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    began = start(tmp_path, "ablation/lr=lr2,lr8", *SLOW, *SLURM, "hydra.launcher.array_parallelism=1")
+    pid = until(lambda: at_work(root, "LR-orders-2"), "a run at work")
+    began.send_signal(signal.SIGTERM)
+    assert began.wait(120) == 75, said(tmp_path)
+    assert node.queued() == {} and gone(pid)
+    assert {name: seen[-1] for name, seen in states(root).items()} == {
+        "LR-orders-2": "stopped",
+        "LR-orders-8": "planned",
+    }
+    assert not (root / ".launch").exists()
+
+
+def test_what_slurm_refuses_is_said_in_its_words(node: SlurmNode, tmp_path: Path) -> None:
+    result = sweep(tmp_path, "ablation/lr=lr2,lr8", *SLURM, "hydra.launcher.partition=nowhere")
+    assert result.code == 2 and "Invalid partition name" in result.err and "Traceback" not in result.err
+
+
+def test_a_job_that_slurm_does_not_list_has_ended_and_silence_says_nothing() -> None:
+    listed = "7_0 RUNNING\n8 PENDING\n"
+    asked: list[list[str]] = []
+    times = iter(range(0, 100_000, 100))
+    closed: list[str] = []
+
+    def run(words: Sequence[str]) -> str:
+        asked.append(list(words))
+        if not listed:
+            raise OSError("no answer")
+        return listed if words[0] == "squeue" else ""
+
+    jobs = SlurmJobs(lambda: closed, run, lambda: float(next(times)))
+    assert not jobs.submitted and jobs.all_ended()
+    jobs.register_job("7_0")
+    jobs.register_job("8")
+    assert jobs.submitted and not jobs.is_done("7_0") and jobs.get_state("8") == "PENDING"
+    listed = "8 PENDING\n"
+    assert jobs.is_done("7_0") and not jobs.is_done("8")
+    listed = ""
+    assert not jobs.is_done("8"), "Slurm gave no answer"
+    closed.append("the sweep got SIGTERM")
+    listed = "8 CANCELLED\n"
+    assert jobs.all_ended()
+    assert [words for words in asked if words[0] == "scancel"] == [
+        ["scancel", "--quiet", "--state=PENDING", "7_0", "8"]
+    ]
