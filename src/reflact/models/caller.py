@@ -15,7 +15,7 @@ from reflact.core.names import Role
 from reflact.core.usage import Usage
 from reflact.models.backoff import RetryPolicy
 from reflact.models.breaker import Breaker
-from reflact.models.estimates import prompt_tokens
+from reflact.models.estimates import prompt_tokens, with_estimates
 from reflact.models.hedge import Latencies, race
 from reflact.models.limits import Limiter
 from reflact.models.meter import Meter, MeterKey
@@ -108,6 +108,7 @@ class Caller:
         self._breaker = Breaker(f"the {role}'s model {model.info.model}{where}", in_flight, policy, clock, sleep)
         self._latencies = Latencies(policy.hedge_after)
         self._through_at = float("-inf")
+        self._estimating = False
 
     async def ask(
         self,
@@ -200,7 +201,21 @@ class Caller:
         else:
             reply = await self._hedged(call, request, slow_after)
         self._latencies.add(key, self.clock() - started)
-        return reply
+        return self._counted(request, reply)
+
+    def _counted(self, request: ChatRequest, reply: ChatReply) -> ChatReply:
+        """Return the reply with every count; the first time that the server left one out is told."""
+        counted = with_estimates(request, reply)
+        if counted is not reply and not self._estimating:
+            self._estimating = True
+            info = self.model.info
+            where = f" at {info.endpoint}" if info.endpoint else ""
+            message = (
+                f"{self.role}: {info.model}{where} does not count all tokens of a reply: they are estimated from the "
+                "texts, and so is what budget.max_tokens allows"
+            )
+            self._emit(Warned("usage_estimated", message))
+        return counted
 
     async def _hedged(self, call: _Call, request: ChatRequest, after_s: float) -> ChatReply:
         async def again() -> ChatReply:

@@ -19,7 +19,6 @@ from reflact.models.azure_auth import PROCESS_TOKENS, TokenSource, TokenSources
 from reflact.models.chat_api import Sampling
 from reflact.models.classify import Problem, classify, read_problem, refuses_images
 from reflact.models.endpoints import Endpoint, resolve_endpoint
-from reflact.models.estimates import with_estimates
 from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, ModelInfo
 from reflact.models.retry_after import retry_after_s
 from reflact.models.traits import Trait, is_unknown_value, trait_behind
@@ -97,7 +96,6 @@ class OpenAIChat:
         self._api: str = getattr(config.model, f"{role}_api")
         self._traits: frozenset[Trait] = frozenset({Trait.RESPONSES_ONLY} if self._api == "responses" else ())
         self._notes: list[str] = []
-        self._counts = True
 
     @property
     def info(self) -> ModelInfo:
@@ -137,7 +135,7 @@ class OpenAIChat:
                 reply = api.parse(
                     _json(answer.content), fenced=request.schema is not None and Trait.NO_SCHEMA in traits
                 )
-                return self._noted(self._counted(request, reply), refusals)
+                return self._noted(reply, refusals)
             problem = read_problem(answer.status, answer.content)
             if refuses_images(problem) and any(message.images for message in request.messages):
                 raise self._blind(problem)
@@ -170,17 +168,6 @@ class OpenAIChat:
             f"this benchmark sends them ({problem.message}). Choose a model that sees (for llama.cpp's server, also "
             "its --mmproj file)"
         )
-
-    def _counted(self, request: ChatRequest, reply: ChatReply) -> ChatReply:
-        """Return the reply with every count; the first that the server left out is told."""
-        counted = with_estimates(request, reply)
-        if counted is not reply and self._counts:
-            self._counts = False
-            self._notes.append(
-                f"{self._sampling.model} at {self._endpoint.public_url} does not count all tokens of a reply: they are "
-                "estimated from the texts, and so is what budget.max_tokens allows"
-            )
-        return counted
 
     def _noted(self, reply: ChatReply, refusals: int) -> ChatReply:
         if not refusals and not self._notes:
