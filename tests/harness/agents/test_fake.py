@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import tempfile
@@ -29,6 +30,8 @@ from tests.harness.agents.support import (
     codex_says,
     fake,
     fake_bench,
+    job_of,
+    living,
     need_bubblewrap,
     nothing_left,
     png,
@@ -193,32 +196,66 @@ def test_a_program_that_falls_silent_is_ended_and_started_once_more(
     assert done.outcome.extra["agent"]["attempts"] == 2
 
 
+def part(backend: str, text: str) -> str:
+    """Return a shell line that says something in the middle of a turn."""
+    if backend == CODEX:
+        return event(type="item.completed", item={"id": "i", "type": "agent_message", "text": text})
+    return event(type="assistant", message={"model": "m", "content": [{"type": "text", "text": text}]})
+
+
+ENDS: dict[str, tuple[str, dict[str, float], tuple[RowStatus, str | None]]] = {
+    "time": ("{nap}; {nap}", {"env__exec_timeout": 3.0}, (RowStatus.TIMEOUT, "exec_timeout")),
+    "idle": ("{nap}; {nap}", {"env__idle_timeout": 2.0}, (RowStatus.TIMEOUT, "idle_timeout")),
+    "killed": ("kill -9 $$", {}, (RowStatus.ERROR, "incomplete")),
+    "failed": ("exit 7", {}, (RowStatus.ERROR, "incomplete")),
+    "by itself": ("{says}", {}, (RowStatus.OK, None)),
+}
+
+
+@both
+@pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("sandbox", ["off", "auto"])
-def test_at_the_time_limit_everything_is_gone_and_what_was_said_is_kept(
-    sandbox: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_however_a_program_ends_nothing_is_left_and_what_was_said_is_kept(
+    sandbox: str, end: str, backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     if sandbox == "auto":
         need_bubblewrap()
     nap = f"sleep {300_000 + os.getpid()}"
-    message = event(type="item.completed", item={"id": "i", "type": "agent_message", "text": "half an answer"})
-    # A grandchild with a session of its own that ignores signals and holds the standard output.
-    body = f"{message}\n(setsid sh -c 'trap \"\" TERM INT HUP; {nap}' &)\ntrap '' TERM INT\n{nap}\n{nap}"
+    last, more, expected = ENDS[end]
+    # A grandchild in a session of its own that ignores signals and holds standard output and standard error.
+    stays = f"(setsid sh -c 'trap \"\" TERM INT HUP; {nap}; {nap}' &)\ntrap '' TERM INT HUP"
+    ending = last.replace("{nap}", nap).replace("{says}", says(backend, RIGHT))
+    body = f"{part(backend, 'half an answer')}\n{stays}\n{ending}"
     with nothing_left(nap):
-        done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__sandbox=sandbox, env__exec_timeout=1.5).one()
-    assert (done.outcome.status, done.outcome.cause) == (RowStatus.TIMEOUT, "exec_timeout")
+        done = fake_bench(monkeypatch, tmp_path, backend, body, env__sandbox=sandbox, **more).one()
+    assert (done.outcome.status, done.outcome.cause) == expected
     assert done.outcome.extra["sandbox"] == ("unsandboxed" if sandbox == "off" else "bubblewrap")
     assert "half an answer" in [turn.content for turn in done.outcome.conversation]
+    assert done.outcome.extra["agent"]["attempts"] == (2 if end == "idle" else 1)
 
 
+@both
 @pytest.mark.parametrize("sandbox", ["off", "auto"])
-def test_what_outlives_a_finished_program_is_ended(
-    sandbox: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_a_run_that_is_interrupted_takes_its_programs_with_it(
+    sandbox: str, backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    nap = f"sleep {400_000 + os.getpid()}"
-    body = f"(setsid sh -c 'trap \"\" TERM INT HUP; {nap}' &)\n" + codex_says(RIGHT)
+    if sandbox == "auto":
+        need_bubblewrap()
+    nap = f"sleep {350_000 + os.getpid()}"
+    body = f"{part(backend, 'begun')}\n(setsid sh -c 'trap \"\" TERM INT HUP; {nap}' &)\ntrap '' TERM INT HUP\n{nap}"
+    made = fake_bench(monkeypatch, tmp_path, backend, body, env__sandbox=sandbox)
+
+    async def interrupt() -> None:
+        doing = asyncio.create_task(made.harness.perform(ITEM, job_of()))
+        while not living(nap):  # noqa: ASYNC110 - another process says when
+            await asyncio.sleep(0.02)
+        doing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await doing
+        await made.harness.aclose()
+
     with nothing_left(nap):
-        done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__sandbox=sandbox).one()
-    assert done.outcome.hard == 1.0
+        asyncio.run(asyncio.wait_for(interrupt(), 60))
 
 
 @both

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -129,6 +132,35 @@ def test_prompts_of_any_form_arrive(backend: str, monkeypatch: pytest.MonkeyPatc
     assert len(users) == 3
     for item in items:
         assert any(item.question.strip() in user for user in users)
+
+
+RUN = """
+import json, sys
+import pytest
+from reflact.core.types import Item
+from tests.harness.agents.support import bench
+item = Item("i", json.loads(sys.argv[3]), ("Paris",))
+print(bench(pytest.MonkeyPatch(), sys.argv[1], sys.argv[2]).one(item).outcome.hard)
+"""
+
+
+@both
+def test_a_locale_without_unicode_changes_nothing(backend: str) -> None:
+    need(backend)
+    question = "„Où?“ — 法国的首都是什么？"
+    with ScriptedServer(lambda seen: Reply(RIGHT)) as server:
+        ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, backend, url_of(server, backend), json.dumps(question)],
+            cwd=Path(__file__).parents[3],
+            env={**os.environ, **ascii_only},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.stdout.strip() == "1.0", done.stderr
+        seen = server.log.requests[0]
+    assert question in seen.user and SKILL.strip() in seen.system
 
 
 @both
