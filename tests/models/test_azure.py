@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import Unavailable
 from reflact.core.names import Role
 from reflact.models.azure_auth import Token, TokenSource, TokenSources
+from reflact.models.azure_cli import AzFailed, AzHangs, ask_az
 from reflact.models.openai_chat import connect
 from reflact.models.protocol import CallError, Failure
 from reflact.testing import Picky, Reply, ScriptedServer, Wire
@@ -32,7 +34,7 @@ if [ -s "$FAKE_AZ_DIR/failures" ]; then
     sed -i '$d' "$FAKE_AZ_DIR/failures"
     echo "ERROR: Please run 'az login' to setup account." >&2; exit 1
 fi
-exp=$(( $(date +%s) + 3600 ))
+exp=$(( $(date +%s) + ${FAKE_AZ_LIFE:-3600} ))
 printf '{"accessToken":"fake-az-token","expires_on":%d,"expiresOn":"%s","subscription":"s","tenant":"t",' \\
     $exp "$(date -d @$exp '+%F %T.000000')"
 printf '"tokenType":"Bearer"}\\n'
@@ -124,12 +126,107 @@ def test_managed_identity(serve: Serve, monkeypatch: pytest.MonkeyPatch, client_
     assert call.request.auth_kind == "bearer"
 
 
+@pytest.mark.parametrize("client_id", ["", "my-identity"])
+def test_managed_identity_of_a_virtual_machine(serve: Serve, monkeypatch: pytest.MonkeyPatch, client_id: str) -> None:
+    """The other token endpoint: the instance metadata service (IMDS) instead of App Service's variables."""
+    server = serve(require_auth="scripted-identity-token")
+    for name in ("IDENTITY_ENDPOINT", "IDENTITY_HEADER", "MSI_ENDPOINT", "MSI_SECRET"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AZURE_POD_IDENTITY_AUTHORITY_HOST", server.url)
+    config = azure(server, "managed_identity", student_azure_openai_managed_identity_client_id=client_id)
+    assert ask(config) == "hello"
+    token, call = server.log.exchanges[-2:]
+    assert "metadata/identity" in token.request.path and token.request.query.get("client_id", "") == client_id
+    assert call.request.auth_kind == "bearer"
+
+
 def test_azure_cli(serve: Serve, az: Az) -> None:
     server = serve(require_auth="fake-az-token")
     tokens = TokenSources()
     config = azure(server, "azure_cli")
     assert [ask(config, tokens), ask(config, tokens)] == ["hello", "hello"]
     assert az.starts == 1 and server.log.requests[0].auth_kind == "bearer"
+
+
+def test_tokens_that_end_during_a_run_are_renewed_with_one_start_for_all_calls(
+    serve: Serve, az: Az, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_AZ_LIFE", "20")  # so near to its end, a token is used for no new call
+    server = serve(require_auth="fake-az-token")
+
+    async def run() -> list[str]:
+        model = connect(azure(server, "azure_cli"), Role.STUDENT, environ={}, tokens=TokenSources())
+        monkeypatch.setenv("FAKE_AZ_LIFE", "3600")
+        try:
+            replies = await asyncio.gather(*(model.complete(request()) for _ in range(24)))
+            return [reply.text for reply in (*replies, await model.complete(request()))]
+        finally:
+            await model.aclose()
+
+    assert asyncio.run(run()) == ["hello"] * 25
+    assert az.starts == 2
+
+
+def test_an_az_that_hangs_is_ended_with_all_it_started(az: Az, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = az.folder / "bin" / "az"
+    # The real one is a shell script, too, that starts Python.
+    program.write_text('#!/bin/bash\nsleep 600 &\necho $! > "$FAKE_AZ_DIR/below"\nwait\n')
+    with pytest.raises(AzHangs, match=r"did not end within 1 s"):
+        ask_az(str(program), "https://x", timeout_s=1.0)
+    below = int((az.folder / "below").read_text())
+    _soon(lambda: not Path(f"/proc/{below}/status").exists() or "zombie" in Path(f"/proc/{below}/status").read_text())
+
+
+def test_what_is_waited_for_is_said_and_the_wait_is_bounded() -> None:
+    gate, told = threading.Event(), threading.Event()
+    said: list[str] = []
+
+    def say(message: str) -> None:
+        said.append(message)
+        told.set()
+
+    def fetch() -> Token:
+        gate.wait(60)
+        return Token("late", 1e12)
+
+    source = TokenSource(fetch, "Log in", what="the login of X", say=say, silent_s=0.01, patience_s=0.2)
+    try:
+        with pytest.raises(Unavailable, match=r"the login of X gave none within 0\.2 s\. Log in"):
+            source.get()
+        with pytest.raises(Unavailable, match=r"the login of X gave none"):
+            asyncio.run(source.aget())
+        assert told.wait(10)
+        assert said == ["the login of X has given no token for 0.01 s; waiting, 0.2 s in all at most"]
+    finally:
+        gate.set()
+    _soon(lambda: source.shown == "late")
+
+
+def test_a_quick_login_says_nothing(az: Az, capsys: pytest.CaptureFixture[str]) -> None:
+    assert TokenSources().source("azure_cli", "").get() == "fake-az-token"
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("printed", "ends"),
+    [
+        ('{"accessToken": "t", "expires_on": 1900000000, "expiresOn": "2001-01-01 00:00:00.000000"}', 1_900_000_000.0),
+        ('{"accessToken": "t", "expiresOn": "2030-01-01 00:00:00.000000"}', datetime(2030, 1, 1).timestamp()),
+    ],
+)
+def test_both_forms_of_an_end_are_read(az: Az, printed: str, ends: float) -> None:
+    program = az.folder / "bin" / "az"
+    program.write_text(f"#!/bin/bash\ncat <<'END'\n{printed}\nEND\n")
+    assert ask_az(str(program), "https://x") == ("t", ends)
+
+
+@pytest.mark.parametrize("printed", ["", "secret-token", '{"accessToken": "secret-token"}', "[]", "null"])
+def test_what_az_prints_is_never_shown(az: Az, printed: str) -> None:
+    program = az.folder / "bin" / "az"
+    program.write_text(f"#!/bin/bash\necho '{printed}'\n")
+    with pytest.raises(AzFailed) as caught:
+        ask_az(str(program), "https://x")
+    assert "no token that can be read" in str(caught.value) and "secret" not in str(caught.value)
 
 
 def test_many_threads_wait_for_one_start_of_az(az: Az, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,21 +10,26 @@ import asyncio
 import fcntl
 import os
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from reflact.core.errors import Unavailable
+from reflact.models.azure_cli import AzHangs, ask_az
 
-SCOPE = "https://cognitiveservices.azure.com/.default"
+RESOURCE = "https://cognitiveservices.azure.com"
+SCOPE = f"{RESOURCE}/.default"
 _EARLY_S = 300.0  # a token is renewed that long before its end
 _LAST_S = 30.0  # a token with less than that left is not used for a new call
 _PAUSES_S = (0.5, 2.0)  # between attempts to get a token
-_AZ_TIMEOUT_S = 60
-_LOCK_WAIT_S = 90.0
+_LOCK_WAIT_S = 60.0
+_SILENT_S = 10.0  # until a person is told what is waited for
+_PATIENCE_S = 120.0  # the longest that a call waits for a token, whatever its source does
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +40,23 @@ class Token:
     expires_at: float
 
 
+def _to_stderr(message: str) -> None:
+    sys.stderr.write(f"reflact: {message}\n")
+    sys.stderr.flush()
+
+
 class TokenSource:
     """Hands out a current token and renews it in time.
 
     Args:
         fetch: Gets a new token; blocks. Raises `Unavailable` if trying again is useless.
         hint: What a person can do if no token can be had.
+        what: What is asked for a token, for people who wait for it.
         now: Seconds since the epoch.
         pause: Waits between attempts.
+        say: Tells a person what is waited for, where that takes long.
+        silent_s: Seconds until then.
+        patience_s: Seconds that a caller waits at most.
     """
 
     def __init__(
@@ -50,11 +64,19 @@ class TokenSource:
         fetch: Callable[[], Token],
         hint: str,
         *,
+        what: str = "the login",
         now: Callable[[], float] = time.time,
         pause: Callable[[float], None] = time.sleep,
+        say: Callable[[str], None] = _to_stderr,
+        silent_s: float = _SILENT_S,
+        patience_s: float = _PATIENCE_S,
     ) -> None:
         self._fetch = fetch
         self._hint = hint
+        self._what = what
+        self._say = say
+        self._silent_s = silent_s
+        self._patience_s = patience_s
         self._now = now
         self._pause = pause
         self._lock = threading.Lock()
@@ -73,15 +95,24 @@ class TokenSource:
         """Return a token; blocks while the first one is fetched.
 
         Raises:
-            Unavailable: There is no login, with what to do.
+            Unavailable: There is no login, or it does not answer, with what to do.
         """
         got = self._ready()
-        return got if isinstance(got, str) else got.result()
+        if isinstance(got, str):
+            return got
+        done, _ = wait([got], self._patience_s)
+        return got.result() if done else self._give_up()
 
     async def aget(self) -> str:
         """Return a token without blocking the event loop; see `get`."""
         got = self._ready()
-        return got if isinstance(got, str) else await asyncio.wrap_future(got)
+        if isinstance(got, str):
+            return got
+        done, _ = await asyncio.wait([asyncio.wrap_future(got)], timeout=self._patience_s)
+        return done.pop().result() if done else self._give_up()
+
+    def _give_up(self) -> NoReturn:
+        raise Unavailable(f"no Azure token: {self._what} gave none within {self._patience_s:g} s. {self._hint}")
 
     def refuse(self, value: str) -> bool:
         """Take back a token that a service lets in no more, whatever its end; return whether another may do.
@@ -123,14 +154,19 @@ class TokenSource:
         return flight
 
     def _fly(self, flight: Future[str]) -> None:
+        telling = threading.Timer(self._silent_s, self._tell)
+        telling.daemon = True
+        telling.start()
         try:
             token = self._attempts()
         except BaseException as error:  # noqa: BLE001 - handed to everybody who waits
             with self._lock:
                 self._flight = None
                 self._renew_at = self._now() + _LAST_S  # an old token that still holds is not renewed at every call
+            telling.cancel()
             flight.set_exception(error)
             return
+        telling.cancel()
         now = self._now()
         with self._lock:
             self._token = token
@@ -138,6 +174,11 @@ class TokenSource:
             self._renew_at = now + max(lifetime - _EARLY_S, lifetime * 0.5)
             self._flight = None
         flight.set_result(token.value)
+
+    def _tell(self) -> None:
+        self._say(
+            f"{self._what} has given no token for {self._silent_s:g} s; waiting, {self._patience_s:g} s in all at most"
+        )
 
     def _attempts(self) -> Token:
         for pause in (*_PAUSES_S, None):
@@ -175,19 +216,20 @@ PROCESS_TOKENS = TokenSources()
 
 def _cli_source() -> TokenSource:
     def fetch() -> Token:
-        from azure.identity import AzureCliCredential
-
         program = shutil.which("az")
         if program is None:
             raise Unavailable(
                 "the Azure CLI (`az`) is not on the PATH: install it and `az login`, or set the role's "
                 "azure_openai_auth_mode to api_key or managed_identity"
             )
-        with _alone(program):
-            got = AzureCliCredential(process_timeout=_AZ_TIMEOUT_S).get_token(SCOPE)
-        return Token(got.token, float(got.expires_on))
+        try:
+            with _alone(program):
+                return Token(*ask_az(program, RESOURCE))
+        except AzHangs as error:  # another start would hang as well
+            raise Unavailable(f"no Azure token: {error}. Run it by hand to see what it waits for") from None
 
-    return TokenSource(fetch, "Run `az login` (and `az account set` for the right subscription), then try again")
+    hint = "Run `az login` (and `az account set` for the right subscription), then try again"
+    return TokenSource(fetch, hint, what="the Azure CLI (`az account get-access-token`)")
 
 
 def _identity_source(client_id: str) -> TokenSource:
@@ -202,6 +244,7 @@ def _identity_source(client_id: str) -> TokenSource:
         fetch,
         "This machine needs a managed identity with access to the resource; with a user-assigned one, give its "
         "client id in azure_openai_managed_identity_client_id",
+        what="the managed identity of this machine",
     )
 
 

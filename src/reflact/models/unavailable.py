@@ -25,11 +25,11 @@ def _hint(role: Role, failure: Failure) -> str:
         return (
             "Check the key (in the variable OPENAI_API_KEY, on Azure AZURE_OPENAI_API_KEY, or another one that "
             f"model.{role}_api_key_env names) or, on Azure, the login that model.{role}_azure_openai_auth_mode uses "
-            "and its role on the resource"
+            "and its role on the resource; then go on with run.resume=true"
         )
     if failure is Failure.NOT_FOUND:
         return (
             f"Check model.{role} (on Azure: the deployment's name), the endpoint and, on Azure, "
-            f"model.{role}_azure_openai_api_version"
+            f"model.{role}_azure_openai_api_version; then go on with run.resume=true"
         )
     return "Raise the quota or pay the bill, then go on with run.resume=true"
