@@ -21,17 +21,21 @@ _PROGRAM = re.compile(r"(?:\w+=\S*\s+)*(reflact|reflact-train|reflact-eval)\s")
 
 @dataclass(frozen=True)
 class Block:
-    """A code block: where it stands, its language, its text, and the comment in front of it."""
+    """A code block: where it stands, its language, its text, and the comments in front of it."""
 
     page: Path
     line: int
     language: str
     text: str
-    note: str
+    notes: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
         return f"{self.page.relative_to(TOP)}:{self.line}"
+
+    def note(self, kind: str) -> str | None:
+        """What the comment that begins with these words goes on to say; None if there is none."""
+        return next((note[len(kind) :].strip(" :") for note in self.notes if note.startswith(kind)), None)
 
     @property
     def commands(self) -> list[str]:
@@ -67,16 +71,15 @@ def tokens(page: Path) -> list[Token]:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    note = ""
+    notes: list[str] = []
     for token in tokens(page):
         if token.type == "html_block":
-            match = _NOTE.search(token.content)
-            note = " ".join(match[1].split()) if match else ""
+            notes += [" ".join(note.split()) for note in _NOTE.findall(token.content)]
             continue
         if token.type in ("fence", "code_block"):
             line = token.map[0] + 1 if token.map else 0
-            yield Block(page, line, token.info.split(" ")[0], token.content, note)
-        note = ""
+            yield Block(page, line, token.info.split(" ")[0], token.content, tuple(notes))
+        notes = []
 
 
 def own_commands(block: Block) -> list[list[str]]:
