@@ -11,7 +11,7 @@ from reflact.core.names import RunState
 from reflact.rundir.jsonl import read_jsonl
 
 FOLDER = "ledger"
-_EXPLAINED = frozenset({RunState.FAILED, RunState.STOPPED})
+_ENDS = frozenset({RunState.FAILED, RunState.STOPPED, RunState.REFUSED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Told:
 
     Attributes:
         run_id: Its id.
+        benchmark: Its benchmark.
         state: Its state.
         cause: Why it failed or stopped.
         message: The same in words.
@@ -27,6 +28,7 @@ class Told:
     """
 
     run_id: str
+    benchmark: str
     state: RunState
     cause: str
     message: str
@@ -57,17 +59,18 @@ def last_lines(folders: Iterable[Path]) -> dict[Path, Told]:
     return dict(sorted(last.items()))
 
 
-def explained(state: RunState | None, told: Told | None) -> Told | None:
-    """Return what a ledger knows better of a run than its directory, None if it knows nothing.
+def explains(told: Told, state: str) -> bool:
+    """Whether a ledger knows better how a run ended than its directory.
 
-    A run that was killed leaves nothing but a claim without an owner; who watched over it has seen what ended it.
+    A run that was killed leaves nothing but a claim without an owner, one that was refused or died early not even
+    that; who watched over it has seen what ended it.
     """
-    return told if state is RunState.STALE and told is not None and told.state in _EXPLAINED else None
+    return state in (RunState.STALE, RunState.PLANNED) and told.state in _ENDS
 
 
 def _told(line: dict[str, Any]) -> Told | None:
     state, when = line.get("state"), line.get("t")
     if state not in set(RunState) or not isinstance(when, int | float):
         return None
-    run_id = str(line.get("run_id"))
-    return Told(run_id, RunState(state), str(line.get("cause") or ""), str(line.get("message") or ""), float(when))
+    texts = {name: str(line.get(name) or "") for name in ("run_id", "benchmark", "cause", "message")}
+    return Told(**texts, state=RunState(state), time=float(when))

@@ -6,16 +6,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reflact.report.summaries import read_object
+from reflact.report.summaries import SummaryView, read_object
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A point of a plan that is to be run."""
+    """A point of a plan that is to be run.
+
+    Attributes:
+        run_id: Its id.
+        benchmark: Its benchmark.
+        path: Its directory.
+        tokens: Tokens that it takes at most; None if nobody knows.
+        cost_usd: US dollars likewise.
+    """
 
     run_id: str
     benchmark: str
     path: Path
+    tokens: int | None = None
+    cost_usd: float | None = None
 
 
 def planned_runs(root: Path) -> Iterator[PlannedRun]:
@@ -30,4 +40,11 @@ def planned_runs(root: Path) -> Iterator[PlannedRun]:
         # A plan may have been written with a path relative to where the sweep was started, or to its root.
         choices = [path] if path.is_absolute() else [root / path, path, root / run_id]
         place = next((choice for choice in choices if choice.exists()), choices[0])
-        yield PlannedRun(run_id, str(point.get("benchmark") or ""), place.resolve())
+        most = SummaryView(point)
+        yield PlannedRun(
+            run_id,
+            str(point.get("benchmark") or ""),
+            place.resolve(),
+            most.whole("est_tokens"),
+            most.number("est_cost_usd"),
+        )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from reflact.core.errors import ReflactError
+from reflact.core.errors import DataError, ReflactError
 from reflact.core.names import RunState
 from reflact.report.describe import waiting_text
+from reflact.report.ledger_lines import Told, explains, last_lines
 from reflact.report.planned import planned_runs
 from reflact.report.progress import RunProgress
 from reflact.report.summaries import SummaryView
@@ -50,6 +51,7 @@ class RunLine:
         eta_s: Seconds to the end at most, at the pace so far.
         tokens: Tokens read and written.
         cost_usd: US dollars; None where a price is not known.
+        tokens_most, cost_most_usd: What the plan expected at most; None without a plan, or where nobody knows.
         pid, host: The process that owns it.
     """
 
@@ -83,6 +85,8 @@ class RunLine:
     eta_s: float | None = None
     tokens: int | None = None
     cost_usd: float | None = None
+    tokens_most: int | None = None
+    cost_most_usd: float | None = None
     pid: int | None = None
     host: str | None = None
 
@@ -121,6 +125,11 @@ class Tracker:
         if view.summary is not None:
             return _finished(line, SummaryView(view.summary))
         return _under_way(line, self._run, now)
+
+    def progress(self) -> RunProgress:
+        """Return what the run's events tell, also those of one that is over."""
+        self._read_on()
+        return self._run
 
     def _look(self, now: float) -> RunView:
         """View the run; one that is over is viewed again only after something in its directory changed."""
@@ -246,7 +255,8 @@ class StatusBoard:
         self._archived = archived
         self._rescan_s = rescan_s
         self._trackers: dict[Path, Tracker] = {}
-        self._planned: list[RunLine] = []
+        self._planned: dict[str, RunLine] = {}
+        self._told: dict[Path, Told] = {}
         self._scanned_at: float | None = None
 
     def refresh(self, now: float) -> list[RunLine]:
@@ -262,7 +272,23 @@ class StatusBoard:
                 # It was moved away a moment ago (archived); the next search says where it is.
                 del self._trackers[root]
         begun = {line.path for line in lines}
-        return lines + [line for line in self._planned if line.path not in begun]
+        lines += [replace(line) for path, line in self._planned.items() if path not in begun]
+        for line in lines:
+            self._complete(line)
+        return lines
+
+    def _complete(self, line: RunLine) -> None:
+        """Add what the plan and the ledger of the run's sweep know of it."""
+        planned, told = self._planned.get(line.path), self._told.get(Path(line.path))
+        if planned is not None:
+            line.tokens_most, line.cost_most_usd = planned.tokens_most, planned.cost_most_usd
+        if told is not None and explains(told, line.state):
+            line.state, line.cause, line.message = told.state.value, told.cause, told.message
+
+    def progress(self, path: str) -> RunProgress | None:
+        """Return what the events of a run tell; None for one that has not begun."""
+        tracker = self._trackers.get(Path(path))
+        return None if tracker is None else tracker.progress()
 
     def _scan(self) -> None:
         found: dict[Path, Tracker] = {}
@@ -271,11 +297,27 @@ class StatusBoard:
                 place = run.resolve()
                 found[place] = self._trackers.get(place) or Tracker(place)
         self._trackers = found
-        self._planned = [
-            RunLine(id=point.run_id, path=str(point.path), state=RunState.PLANNED.value, benchmark=point.benchmark)
-            for root in self.roots
+        self._planned = {
+            str(point.path): RunLine(
+                id=point.run_id,
+                path=str(point.path),
+                state=RunState.PLANNED.value,
+                benchmark=point.benchmark,
+                tokens_most=point.tokens,
+                cost_most_usd=point.cost_usd,
+            )
+            for root in self._sweeps()
             for point in planned_runs(root)
-        ]
+        }
+        try:
+            self._told = last_lines(self._sweeps())
+        except DataError:
+            self._told = {}  # a damaged ledger hides no run
+
+    def _sweeps(self) -> list[Path]:
+        """Return the folders that may be roots of sweeps: those that were given, and those right above runs."""
+        above = [path.parent for path in self._trackers if path not in {root.resolve() for root in self.roots}]
+        return list(dict.fromkeys([*(root.resolve() for root in self.roots), *above]))
 
 
 def board_json(roots: Sequence[Path], lines: Sequence[RunLine], now: float) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reflact.core.names import RunState
+from reflact.report.expected import expected
 from reflact.report.render import STATE_STYLES
 from reflact.report.status import RunLine, counts
 from reflact.report.text import age, clean, count, duration, money, plural, score, shorten
@@ -52,14 +53,29 @@ def board(lines: Sequence[RunLine], width: int, max_rows: int = 0) -> Renderable
     # Each may take two lines of a terminal; a live view shows them where there is room.
     if not max_rows or len(shown) + 2 * len(troubles) <= max_rows:
         parts += troubles
-    parts.append(_totals(lines))
+    parts.append(totals(lines))
     return Group(*parts)
 
 
 def _table(lines: Sequence[RunLine], width: int) -> Table:
-    cells = {column.title: [column.cell(line) for line in lines] for column in COLUMNS}
-    columns = _fitting(cells, width)
+    return run_table(lines, width, lines)
+
+
+def run_table(lines: Sequence[RunLine], width: int, every: Sequence[RunLine], cursor: int = -1) -> Table:
+    """Return the table of some runs.
+
+    Args:
+        lines: The runs.
+        width: Columns of the terminal; 0 shows every column in full.
+        every: The runs that decide how wide columns are, so that they stay where they are while one scrolls.
+        cursor: Place of the run that is marked; the first nine are numbered then.
+    """
+    cells = {column.title: [column.cell(line) for line in every] for column in COLUMNS}
+    columns = _fitting(cells, width - (3 if cursor >= 0 and width else 0))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    if cursor >= 0:
+        table.add_column("", width=1, no_wrap=True)
+        table.columns[0].style = "dim"
     for column in columns:
         # The id gives way last: a column that was kept has its full width otherwise.
         table.add_column(
@@ -67,7 +83,9 @@ def _table(lines: Sequence[RunLine], width: int) -> Table:
             min_width=None if column.title == "run" else max(map(len, [column.title, *cells[column.title]])),
         )  # fmt: skip
     for place, line in enumerate(lines):
-        table.add_row(*(Text(cells[column.title][place], style=_style(column.title, line)) for column in columns))
+        row = [Text(column.cell(line), style=_style(column.title, line)) for column in columns]
+        number = [Text(str(place + 1) if place < 9 else "")] if cursor >= 0 else []
+        table.add_row(*number, *row, style="reverse" if place == cursor else "")
     return table
 
 
@@ -180,7 +198,8 @@ def trouble(line: RunLine) -> str:
     return clean(line.message, 200)
 
 
-def _totals(lines: Sequence[RunLine]) -> Text:
+def totals(lines: Sequence[RunLine]) -> Text:
+    """Return the sums over all runs."""
     tokens = sum(line.tokens or 0 for line in lines)
     priced = [line.cost_usd for line in lines if line.cost_usd is not None and line.tokens]
     unknown = sum(1 for line in lines if line.tokens and line.cost_usd is None)
@@ -191,6 +210,7 @@ def _totals(lines: Sequence[RunLine]) -> Text:
         parts.append(f"{count(tokens)} tokens")
     if priced:
         parts.append(money(sum(priced)) + (f" and {plural(unknown, 'run')} without a known price" if unknown else ""))
+    parts += expected(lines)
     limits = sum(line.rate_limits or 0 for line in lines)
     if limits:
         parts.append(f"{limits} answers with status 429")

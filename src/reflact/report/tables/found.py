@@ -12,7 +12,7 @@ from typing import Any
 from reflact.config.axes import Axes
 from reflact.core.events import CallFailed, CallFinished
 from reflact.core.names import RunState
-from reflact.report.ledger_lines import Told, explained, last_lines
+from reflact.report.ledger_lines import Told, explains, last_lines
 from reflact.report.spending import Spending
 from reflact.report.summaries import Score, SummaryView, read_object
 from reflact.report.tables.item_means import folder_of, item_means
@@ -160,7 +160,7 @@ def read_study(roots: Sequence[Path], axes: Axes) -> Study:
     runs = _once([run for root in roots for run in _runs_of(root)])
     folders = dict.fromkeys([*roots, *(parent for run in runs for parent in _between(run, roots))])
     planned, lines = read_plans(list(folders)), last_lines(folders)
-    runs = [_explained(run, explained(run.state, lines.get(run.path))) for run in runs]
+    runs = [_explained(run, lines.get(run.path)) for run in runs]
     told = {line.run_id: line.text for line in sorted(lines.values(), key=lambda line: line.time)}
     placed = _placed(runs, {point.run_id: point for point in planned}, axes)
     notes = [f"No runs below {root}." for root in roots if not any(run.path.is_relative_to(root) for run in runs)]
@@ -182,7 +182,9 @@ def _runs_of(root: Path) -> Iterator[Run]:
 
 
 def _explained(run: Run, told: Told | None) -> Run:
-    return run if told is None else replace(run, state=told.state, cause=told.cause)
+    if told is None or not explains(told, run.state):
+        return run
+    return replace(run, state=told.state, cause=told.cause)
 
 
 def _once(runs: Sequence[Run]) -> list[Run]:
