@@ -7,9 +7,9 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,7 +29,9 @@ def status(
         list[Path] | None,
         typer.Argument(metavar="[ROOT]...", help="Run directories, sweeps, or folders above; without any: outputs."),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Look again and again until Ctrl-C.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Look again and again; on a terminal ? tells the keys.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON (with --watch one object a line).")] = False,
     interval: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 2.0,
     archived: Annotated[bool, typer.Option("--archived", help="Show archived runs too.")] = False,
@@ -85,29 +87,20 @@ def _print_table(board: StatusBoard) -> None:
 
 
 def _watch(board: StatusBoard, interval: float) -> None:
-    from rich.live import Live
-
-    from reflact.report.status_view import board as table
-
     console = _console()
     if not console.is_terminal or console.is_dumb_terminal:
         while True:
             _print_table(board)
             sys.stdout.flush()
             time.sleep(interval)
-
-    def draw() -> Any:
-        # The last lines are for the totals and for how many runs are not shown.
-        return table(board.refresh(time.time()), console.width, max(1, console.height - 4))
+    from reflact.report.watch.run import watch
 
     try:
-        with Live(draw(), console=console, screen=True, auto_refresh=False) as live:
-            while True:
-                time.sleep(interval)
-                live.update(draw(), refresh=True)
+        watch(board, console, interval)
     finally:
-        # The screen of before is back; leave the last state on it.
-        _print_table(board)
+        # The screen of before is back; leave the last state on it, if the terminal is still there.
+        with suppress(OSError):
+            _print_table(board)
 
 
 @contextmanager

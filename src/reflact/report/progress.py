@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reflact.core.events import Event
-from reflact.core.names import RunState
+from reflact.core.names import RowStatus, RunState
 from reflact.report.outlook import rows_left
 from reflact.report.pace import Rate, Spent, remaining_seconds
 from reflact.report.phases import PhaseProgress, phase_started
@@ -27,7 +27,7 @@ KEPT_WARNINGS = 20
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A warning, with the time it was given."""
+    """A warning or a failure (`code` is its cause), with its time."""
 
     at: float
     code: str
@@ -51,6 +51,7 @@ class RunProgress:
         retries: Repeated attempts.
         spending: Calls, tokens and money.
         warnings: The last warnings; `warned` counts all.
+        failures: The last calls that were given up and rows that ended as `error`.
         stage: The teacher's stage that was last heard of since the last phase, with its calls.
         last_at: Time of the last event.
         waits_for: The run whose evaluation of the initial skill this one waits for and does nothing else; `""` if none.
@@ -69,6 +70,7 @@ class RunProgress:
     spending: Spending = field(default_factory=Spending)
     warnings: list[Note] = field(default_factory=list)
     warned: int = 0
+    failures: list[Note] = field(default_factory=list)
     stage: str = ""
     stage_calls: int = 0
     last_at: float | None = None
@@ -92,7 +94,7 @@ class RunProgress:
         self.waits_for = ""  # whoever does something else as well does not wait
         handler = _HANDLERS.get(str(event.get("kind")))
         if handler is not None:
-            with contextlib.suppress(TypeError, ValueError, AttributeError):
+            with contextlib.suppress(TypeError, ValueError, AttributeError, OverflowError):
                 handler(self, at, event)
         self.last_at = at if self.last_at is None else max(self.last_at, at)
 
@@ -134,6 +136,8 @@ class RunProgress:
         if phase is not None:
             phase.row(at, event)
             self.rate.tick(at)
+        if event.get("status") == RowStatus.ERROR:
+            self._failed(at, str(event.get("cause")), f"{event.get('name')}: item {event.get('id')} has no score")
 
     def _phase_ended(self, at: float, event: Mapping[str, Any]) -> None:
         name = str(event.get("name"))
@@ -155,9 +159,14 @@ class RunProgress:
         if event.get("role") == "teacher":
             self._teacher_at(str(event.get("stage")))
 
-    def _call_failed(self, _at: float, event: Mapping[str, Any]) -> None:
+    def _call_failed(self, at: float, event: Mapping[str, Any]) -> None:
         self.spending.failed(event)
         self.retries.failed(event)
+        self._failed(at, str(event.get("cause")), f"{event.get('role')} call given up: {event.get('message')}")
+
+    def _failed(self, at: float, cause: str, message: str) -> None:
+        self.failures.append(Note(at, cause, message))
+        del self.failures[:-KEPT_WARNINGS]
 
     def _retry(self, at: float, event: Mapping[str, Any]) -> None:
         self.retries.retry(at, event)
