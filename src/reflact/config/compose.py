@@ -13,6 +13,7 @@ from hydra import version
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.utils import create_config_search_path
 from hydra.core.config_search_path import SearchPathQuery
+from hydra.core.default_element import GroupDefault
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override, OverrideType
 from hydra.errors import HydraException
@@ -151,6 +152,16 @@ class Composer:
         """Return the names of a group's options."""
         with _LOCK, _version_base():
             return list(self._loader.get_group_options(group))
+
+    def wish(self, group: str, name: str, of: str) -> str | None:
+        """Return which option of another group an option's file chooses (`- override /OF: NAME`), None if none."""
+        with _LOCK, _version_base():
+            known = self._loader.repository.group_exists(group)
+            found = self._loader.repository.load_config(f"{group}/{name}") if known else None
+        for item in [] if found is None else found.defaults_list or []:
+            if isinstance(item, GroupDefault) and item.override and (item.group or "").lstrip("/") == of:
+                return str(item.value)
+        return None
 
     def groups(self) -> list[str]:
         """Return the names of the groups (`ablation/lr`), Hydra's own left out."""

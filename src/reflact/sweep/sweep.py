@@ -21,13 +21,14 @@ from reflact.engine.run_record import content_fingerprints
 from reflact.report.tables.rules import load_rules, require_names
 from reflact.rundir.code_version import code_version
 from reflact.sweep.closing import close
-from reflact.sweep.command_line import GRID, given_beside_plan, grid_points
-from reflact.sweep.context import composer, config_flags
+from reflact.sweep.command_line import GRID, PLAN_GROUP, given_beside_plan, grid_points
+from reflact.sweep.context import composer, config_flags, key_of
 from reflact.sweep.existing import RESUME, Wanted, left_to_run, settle
 from reflact.sweep.grids import read_grids
 from reflact.sweep.identity import base_of_grid, base_of_plan, plan_identity
 from reflact.sweep.job_line import JobLine
 from reflact.sweep.launch import HydraLauncher, Launch, clear_dead_queues
+from reflact.sweep.launchers import in_flight, require_launcher
 from reflact.sweep.ledger import Ledger, compile_ledger
 from reflact.sweep.plan_file import bound_plan, merged, write_plan
 from reflact.sweep.planned import Planned
@@ -35,7 +36,7 @@ from reflact.sweep.planner import Planner
 from reflact.sweep.points import Expander, Point
 from reflact.sweep.queue import Job, Outcome, Rules, jobs_ended
 from reflact.sweep.show import head, plan_text
-from reflact.sweep.start_checks import require_data, require_services
+from reflact.sweep.start_checks import require_benchmarks, require_data, require_services
 from reflact.sweep.tables import TableBook, TableKeeper, compiled
 from reflact.sweep.task import LaunchTask
 
@@ -82,8 +83,11 @@ class Sweep:
             SystemExit: With the sweep's exit code if a run failed (1) or stopped (75).
         """
         settings = self._config.sweep
-        study = self._study()
+        # What says how a sweep is run reaches no job, where it would be checked.
+        self._composer.compose([line for line in self._arguments if key_of(line).startswith(f"{PLAN_GROUP}.")])
+        require_benchmarks(settings.max_parallel, self._composer.options("benchmark"))
         require_names(self._config.validity.ignore, load_rules(), "validity.ignore")
+        study = self._study()
         planner = Planner(self._composer, settings, self._config.validity.ignore, self._code)
         planned = planner.plan(study.points, self._root if self._shown_only else Path.cwd() / self._root)
         identity = plan_identity(study.name, study.base, study.swept, planned, rehearse=settings.rehearse)
@@ -104,16 +108,18 @@ class Sweep:
             require_services(runs, settings)
         write_plan(self._root, merged(study.name, identity, planned, old))
         (self._root / "multirun.yaml").write_text(OmegaConf.to_yaml(self._node), encoding="utf-8")
-        sys.stderr.write(f"reflact: {self._root}: {study.name}: {head(planned)}{self._at_once()}\n")
+        sys.stderr.write(f"reflact: {self._root}: {study.name}: {head(planned)}{in_flight(self._node)}\n")
         return self._launch(runs, lines, launcher, task, batch)
 
     def _study(self) -> _Study:
         if not any(line.lstrip("+").startswith("sweep=") for line in self._arguments):
             points = grid_points(self._arguments, self._loader, self._composer, self._command)
+            require_launcher(self._node, [point.overrides for point in points], self._composer)
             base, swept = base_of_grid(self._composer, points)
             return _Study(GRID, points, base, swept)
         if self._command != "train":
             raise ConfigError("a named plan is run with reflact-train; its evaluations are among its points.")
+        require_launcher(self._node, [self._arguments], self._composer)
         given = given_beside_plan(self._arguments, self._loader)
         plan = OmegaConf.to_container(OmegaConf.create(self._config.sweep.plan), resolve=True)
         assert isinstance(plan, dict)
@@ -154,11 +160,6 @@ class Sweep:
             sys.stdout.flush()
         if not self._shown_only:
             write_plan(self._root, merged(name, plan["identity"], planned, old))
-
-    def _at_once(self) -> str:
-        """Say how many runs and items will be in flight at most."""
-        jobs = OmegaConf.select(self._node, "hydra.launcher.n_jobs")
-        return "" if jobs is None else f"; {jobs} at once (hydra.launcher.n_jobs)"
 
     def _launch(
         self, runs: Sequence[Planned], lines: JobLine, launcher: HydraLauncher, task: LaunchTask, batch: int | None
