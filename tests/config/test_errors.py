@@ -39,7 +39,6 @@ WRONG = [
     ("ablation/lr=null", ["leave it out"]),
     ("ablation/learning=lr8", ["no config group ablation/learning"]),
     ("benchmark.options.level=easy", ["put a `+` in front"]),
-    ("benchmark.options={level: easy}", ["+"]),
     ("just-a-word", ["no `=`"]),
     ("two words=1", ["cannot be the name of a key"]),
     ("hydra/launcher=slrm", ["hydra/launcher=slrm", "joblib"]),

@@ -85,5 +85,6 @@ def test_what_hydra_cannot_express_is_refused(value: Any) -> None:
 
 def test_only_plain_foreign_letters_are_quoted() -> None:
     assert accepted("a.b=李明/x.md") == "a.b='李明/x.md'"
+    assert accepted("sweep.max_parallel={orders:1}") == "++sweep.max_parallel={orders:1}"
     for line in ("a.b=x", "a.b='李明'", "a.b=李,明", "a.b=[李]", "a.b", "~a.b", "a.b=${李}"):
         assert accepted(line) == line

@@ -10,17 +10,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.cli.commands import Result, line, run
+from tests.cli.commands import Result, line
 
 SMALL = ("harness=rehearsal", "train.num_epochs=1", "evaluation.eval_test=false", "hydra/launcher=basic")
 # Long enough to be caught at work, however fast the machine.
 SLOW = ("rehearsal.latency_s=2", "env.workers=1")
 SAID = "said.txt"
+PATIENCE_S = 500
+"""For one sweep: several runs, each a process that has to begin, on a machine that does much else."""
 
 
 def sweep(folder: Path, *more: str) -> Result:
     """Run a sweep with the root `study` to its end."""
-    return run(folder, "reflact-train", "-m", *SMALL, "hydra.sweep.dir=study", *more)
+    words = line("reflact-train", "-m", *SMALL, "hydra.sweep.dir=study", *more)
+    done = subprocess.run(words, cwd=folder, capture_output=True, timeout=PATIENCE_S)
+    return Result(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
 def start(folder: Path, *more: str) -> subprocess.Popen[bytes]:
@@ -37,7 +41,7 @@ def said(folder: Path) -> str:
 
 def until(met: Callable[[], Any], what: str) -> Any:
     """Wait for something that must come."""
-    for _ in range(4800):
+    for _ in range(20 * PATIENCE_S):
         if found := met():
             return found
         time.sleep(0.05)

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from reflact.sweep.tables import TableBook
-from tests.sweep.commands import at_work, plan, rows, said, start, states, sweep, until
+from tests.sweep.commands import PATIENCE_S, at_work, plan, rows, said, start, states, sweep, until
+
+pytestmark = pytest.mark.timeout(1500)
 
 FOUR = ("ablation/minibatch=minibatch8,minibatch1,minibatch2,minibatch4", "sweep.retries=0")
 LAST = "MBS-orders-4"
@@ -23,7 +25,7 @@ def test_a_killed_run_is_a_row_and_the_others_have_their_numbers(tmp_path: Path)
     root = tmp_path / "study"
     broken = start(tmp_path, *FOUR, "rehearsal.latency_s=0.2")
     os.kill(until(lambda: at_work(root, LAST), "the last run at work"), signal.SIGKILL)
-    assert broken.wait(120) == 1, said(tmp_path)
+    assert broken.wait(PATIENCE_S) == 1, said(tmp_path)
     assert table(root) == {"8": "done", "1": "done", "2": "done", "4": "failed (SIGKILL)"}
     filled = [row for row in rows(root / "tables" / "mbs.csv") if row["best_selection"]]
     assert len(filled) == 3
@@ -36,7 +38,7 @@ def test_tables_are_there_while_the_sweep_goes_on_and_after_a_signal(tmp_path: P
     until(lambda: (root / "tables" / "mbs.csv").exists() and table(root).get("8") == "done", "a table with one run")
     assert started.poll() is None, said(tmp_path)
     os.kill(started.pid, signal.SIGTERM)
-    assert started.wait(120) == 75, said(tmp_path)
+    assert started.wait(PATIENCE_S) == 75, said(tmp_path)
     ended = table(root)
     assert ended["8"] == "done" and "planned" in ended.values()
     assert all(state in ("done", "planned", "stopped (interrupted)") for state in ended.values()), ended

@@ -12,6 +12,7 @@ from hydra._internal.utils import get_args_parser
 from hydra.types import RunMode, TaskFunction
 
 from reflact.cli.errors import say
+from reflact.cli.sweep_keys import require_none
 from reflact.config.check import check
 from reflact.config.compose import CONFIG_NAME, VERSION_BASE, Composer, typed
 from reflact.config.overrides import accepted
@@ -74,6 +75,9 @@ def _check(program: str, composer: Composer, args: argparse.Namespace) -> None:
     if sweep:
         return  # The sweeper checks every job before the first one starts.
     runs = args.run or not (args.cfg or args.info)
-    for warning in check(typed(node)):
+    config = typed(node)
+    if runs:
+        require_none(args.overrides, config.sweep.root)
+    for warning in check(config):
         if runs:
             say(program, f"warning: {warning}")

@@ -7,6 +7,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+OPEN = frozenset({"benchmark.options", "pricing.models", "sweep.max_parallel"})
+"""Keys that are mappings with any entries."""
+
 Value = str | int | float | bool | None | Sequence[Any] | Mapping[str, Any]
 
 # Texts that Hydra's grammar reads as one text without quotes. They start with a letter, `_` or `/`, so that no
@@ -53,9 +56,12 @@ def accepted(line: str) -> str:
     """Return an override as Hydra reads it: a value with letters outside ASCII gets the quotes that it needs.
 
     Hydra's grammar knows only ASCII outside quotes, so that `env.out_root=outputs/李明` would be a syntax error.
-    Values that hold any of Hydra's own syntax are left alone.
+    Values that hold any of Hydra's own syntax are left alone. A whole mapping for a key that takes any entries
+    (`sweep.max_parallel={alfworld:1}`) gets the mark without which Hydra would take no new entry.
     """
     key, _, value = line.partition("=")
+    if key in OPEN and value.startswith("{"):
+        return f"++{line}"
     return override(key, value) if _FOREIGN.fullmatch(value) and not value.isascii() else line
 
 

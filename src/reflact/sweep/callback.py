@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec
 
+from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
 from omegaconf import DictConfig, open_dict, read_write
 
@@ -22,6 +23,7 @@ from reflact.rundir.full import disk_stop
 from reflact.rundir.layout import RunLayout
 from reflact.sweep.composition import write_record
 from reflact.sweep.context import composer, key_of
+from reflact.sweep.foreign import ForeignSweep, is_foreign, note_end, note_start
 from reflact.sweep.start import NOTHING_BEGUN, begin
 
 EVALUATION = "evaluate"
@@ -68,11 +70,16 @@ def _interrupted(root: str) -> str:
 
 
 class RunLedger(Callback):
-    """Gives a run its directory before Hydra writes anything, or refuses it."""
+    """Gives a run its directory before Hydra writes anything, or refuses it; keeps the books of foreign sweeps.
+
+    Our own sweeper keeps ledger and tables itself, in every way in which a sweep can end: Hydra calls no hook after a
+    failure. What another sweeper starts gets them from here (`reflact.sweep.foreign`).
+    """
 
     def __init__(self) -> None:
         # Kept so that the heartbeat goes on until the job takes the claim over.
         self._claim: Claim | None = None
+        self._foreign: ForeignSweep | None = None
         self._record: str | None = None
         """Where the record of the composition goes, which Hydra would write without a word for a full disk."""
 
@@ -102,7 +109,12 @@ class RunLedger(Callback):
 
     @_strict
     def on_job_start(self, config: DictConfig, **kwargs: Any) -> None:
-        """Write the record of the composition of a single run, in the directory that is ours by now."""
+        """Write the record of the composition of a single run, in the directory that is ours by now.
+
+        A job of a foreign sweep is told to its ledger.
+        """
+        if is_foreign(config):
+            note_start(config)
         if self._record is not None:
             with read_write(config.hydra):
                 config.hydra.output_subdir = self._record
@@ -121,7 +133,21 @@ class RunLedger(Callback):
             with read_write(config.hydra), open_dict(config.hydra):
                 config.hydra.sweep.dir = chosen
                 config.hydra.overrides.hydra.append(override("hydra.sweep.dir", chosen))
+        if is_foreign(config):
+            self._foreign = ForeignSweep(config)
+
+    @_strict
+    def on_job_end(self, config: DictConfig, job_return: JobReturn, **kwargs: Any) -> None:
+        """Record how a job of a foreign sweep ended."""
+        if is_foreign(config):
+            note_end(config, job_return)
+
+    @_strict
+    def on_multirun_end(self, config: DictConfig, **kwargs: Any) -> None:
+        """Settle the books of a foreign sweep in which no job failed."""
+        if self._foreign is not None:
+            self._foreign.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the claim out: launchers send callbacks to other processes, and a claim belongs to one."""
-        return {"_claim": None, "_record": None}
+        """Leave out what belongs to one process: launchers send callbacks to others."""
+        return {"_claim": None, "_record": None, "_foreign": None}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
+from reflact.config.nearest import suggestion
 from reflact.config.operation import SweepConfig
-from reflact.core.errors import DataError
+from reflact.core.errors import ConfigError, DataError
 from reflact.core.hashing import digest
 from reflact.engine.preflight import require_models
 from reflact.models.meter import Meter
@@ -29,6 +30,17 @@ def require_data(runs: Sequence[Planned]) -> None:
             + "; ".join(shown)
             + ". (sweep.rehearse=true runs the plan on made items, benchmark=... narrows it.)"
         )
+
+
+def require_benchmarks(most: Mapping[str, int], known: Sequence[str]) -> None:
+    """Make sure that `sweep.max_parallel` names benchmarks: a misspelt one would bound nothing.
+
+    Raises:
+        ConfigError: With the nearest name.
+    """
+    for name in most:
+        if name not in known:
+            raise ConfigError(f"sweep.max_parallel: there is no benchmark {name}{suggestion(name, known)}")
 
 
 def require_services(runs: Sequence[Planned], settings: SweepConfig) -> None:

@@ -1,0 +1,78 @@
+"""What ends a sweep, and that nothing of it stays behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.sweep.commands import PATIENCE_S, SLOW, at_work, said, start, states, until
+
+pytestmark = pytest.mark.timeout(1500)
+
+TWO = ("ablation/lr=lr2,lr8", *SLOW)
+
+
+def descendants(root: int) -> set[int]:
+    """Return a process and all below it, in whatever session they are."""
+    parents: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            continue
+        parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    found, pending = {root}, [root]
+    while pending:
+        below = parents.get(pending.pop(), [])
+        found.update(below)
+        pending += below
+    return found
+
+
+def alive(processes: set[int]) -> set[int]:
+    def lives(pid: int) -> Iterator[int]:
+        try:
+            if Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] != b"Z":
+                yield pid
+        except OSError:
+            return
+
+    return {pid for number in processes for pid in lives(number)}
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGHUP", "SIGKILL"])
+def test_no_process_of_a_sweep_outlives_it(tmp_path: Path, launcher: str, name: str) -> None:
+    root, number = tmp_path / "study", signal.Signals[name]
+    began = start(tmp_path, *TWO, f"hydra/launcher={launcher}")
+    until(lambda: at_work(root), "a run at work")
+    family = descendants(began.pid)
+    assert len(family) > 1
+    began.send_signal(number)
+    code = began.wait(PATIENCE_S)
+    assert code == (-signal.SIGKILL if number == signal.SIGKILL else 75), said(tmp_path)
+    until(lambda: not alive(family), f"the end of all processes of the sweep ({launcher}, {name})")
+    if number != signal.SIGKILL:
+        assert {seen[-1] for seen in states(root).values()} <= {"stopped", "planned"}
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+def test_a_sweep_that_ignores_a_hang_up_goes_on(tmp_path: Path, launcher: str) -> None:
+    root = tmp_path / "study"
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        began = start(tmp_path, "ablation/lr=lr2,lr8", "rehearsal.latency_s=0.2", f"hydra/launcher={launcher}")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    until(lambda: at_work(root), "a run at work")
+    for pid in descendants(began.pid):
+        try:
+            os.kill(pid, signal.SIGHUP)
+        except ProcessLookupError:
+            continue
+    assert began.wait(PATIENCE_S) == 0, said(tmp_path)
+    assert {seen[-1] for seen in states(root).values()} == {"done"}
