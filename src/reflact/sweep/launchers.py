@@ -55,7 +55,7 @@ def _require_wishes(node: DictConfig, jobs: Sequence[Sequence[str]], composer: C
         if wish not in (None, used):
             raise ConfigError(
                 f"{line} chooses {_LAUNCHER}={wish}, which has no effect inside a file: all runs of a sweep are "
-                f"launched in one way, and only the command line says how. Add {_LAUNCHER}={wish} or {_LAUNCHER}={used}."
+                f"launched in one way, which the command line says. Add {_LAUNCHER}={wish} or {_LAUNCHER}={used}."
             )
 
 
