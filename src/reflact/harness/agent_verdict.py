@@ -13,6 +13,7 @@ from reflact.harness.agent_attempt import Attempt, End
 from reflact.harness.agent_report import shorten
 from reflact.harness.protocol import Job
 from reflact.models.protocol import CallError, Failure
+from reflact.relay import STREAM_CUT
 
 _SHOWN = 500
 
@@ -78,7 +79,9 @@ class Reader:
             )
         if attempt.report.completed:
             return self._completed(attempt)
-        return Verdict(outcome=self._failed(attempt))
+        # Not every program asks again for an answer that broke off, and none does for ever.
+        broken = visit.last_error is not None and visit.last_error.cause == STREAM_CUT
+        return Verdict(outcome=self._failed(attempt), again=broken)
 
     def _completed(self, attempt: Attempt) -> Verdict:
         text, name = attempt.report.text, self.assignment.answer_file

@@ -18,6 +18,8 @@ from reflact.models.retry_after import retry_after_s
 from reflact.relay.wires import Reading, Wire
 from reflact.rundir.redact import Redactor
 
+STREAM_CUT = "stream_cut"
+"""Cause of a failure in the middle of an answer, which only the program can ask for again."""
 _CONNECT_S = 15.0
 # What a connection says of itself, and every way to say who one is, stay here.
 _HOP = ("host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect")
@@ -226,7 +228,7 @@ def _cut(reason: str, reading: Reading) -> CallError:
     return CallError(
         Failure.BAD_REQUEST,
         f"the answer broke off: {reason}",
-        cause="stream_cut",
+        cause=STREAM_CUT,
         usage=Usage() if usage is None else usage,
     )
 

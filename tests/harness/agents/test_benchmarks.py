@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -128,9 +129,10 @@ def test_a_script_is_left_as_a_file_and_no_reference_is_in_reach(
 @pytest.mark.heavy
 def test_a_whole_training_run(backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     need(backend)
-    monkeypatch.setenv("REFLACT_TEST_KEY", KEY)
+    key = f"{KEY}-{os.getpid()}-training"  # no other test's programs have it
+    monkeypatch.setenv("REFLACT_TEST_KEY", key)
     later = Later()
-    with ScriptedServer(later, require_auth=KEY) as server:
+    with ScriptedServer(later, require_auth=key) as server:
         config = composed(backend, server, tmp_path / "run", "benchmark=searchqa", "train.num_epochs=1")
         config.train.batch_size = 8
         config.evaluation.overlap_baseline_test = False
@@ -147,5 +149,5 @@ def test_a_whole_training_run(backend: str, monkeypatch: pytest.MonkeyPatch, tmp
     record = json.loads((tmp_path / "run" / "config.json").read_text())
     assert record["models"]["student"]["settings"]["cli"]
     text = b"".join(path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file())
-    assert KEY.encode() not in text
-    assert living(KEY) == []
+    assert key.encode() not in text
+    assert living(key) == []

@@ -191,6 +191,21 @@ def test_an_answer_that_breaks_off_is_asked_for_again(backend: str, monkeypatch:
 
 
 @both
+def test_answers_that_always_break_off_get_one_more_start(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(backend)
+    left = iter([Fault(FaultKind.CUT_IN_BODY)] * 3)  # as often as either program asks
+    with ScriptedServer(lambda seen: next(left, Reply(RIGHT))) as server:
+        made = bench(monkeypatch, backend, url_of(server, backend))
+        done = made.one()
+    assert done.outcome.hard == 1.0
+    assert done.outcome.extra["agent"]["attempts"] == 2
+    with ScriptedServer(lambda seen: Fault(FaultKind.CUT_IN_BODY)) as server:
+        done = bench(monkeypatch, backend, url_of(server, backend)).one()
+    assert (done.outcome.status, done.outcome.cause) == (RowStatus.ERROR, "stream_cut")
+    assert done.outcome.extra["agent"]["attempts"] == 2
+
+
+@both
 def test_a_refused_item_is_refused_and_a_broken_service_is_an_error(
     backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
