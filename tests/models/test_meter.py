@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from reflact.config.compose import compose
 from reflact.config.operation import BudgetConfig
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError, Stopped
@@ -104,3 +105,24 @@ def test_malformed_prices_are_refused(entry: object) -> None:
 
 def test_without_a_cached_price_cached_tokens_cost_the_full_one() -> None:
     assert read_prices({"m": {"prompt": 3, "completion": 4}}) == {"m": Price(3.0, 3.0, 4.0)}
+
+
+def test_a_model_in_this_process_costs_nothing() -> None:
+    config = Config()
+    config.model.student_backend, config.model.teacher_backend = "local", "template"
+    meter = Meter.of(config)
+    assert meter.record(MeterKey("student", "SmolLM2-135M-Instruct.Q4_1", "rollout", "train"), USAGE) == 0.0
+    assert meter.cost_usd == 0.0 and meter.lines()[0].cost_usd == 0.0
+    # Only that role: another one's model has its price, or none.
+    assert meter.record(MeterKey("teacher", "SmolLM2-135M-Instruct.Q4_1", "reflect", "train"), USAGE) == 0.0
+    config.model.teacher_backend, config.model.teacher = "openai_chat", "unlisted"
+    mixed = Meter.of(config)
+    assert mixed.record(MeterKey("teacher", "unlisted", "reflect", "train"), USAGE) is None
+    assert mixed.cost_usd is None
+
+
+def test_the_default_models_have_a_price() -> None:
+    prices = read_prices(compose([]).pricing.models)
+    config = Config()
+    assert {config.model.student, config.model.teacher} <= prices.keys()
+    assert all(price.cached <= price.prompt <= price.completion for price in prices.values())

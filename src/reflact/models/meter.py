@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import ConfigError, Stopped
 from reflact.core.names import Role, StopCause
 from reflact.core.usage import Usage
-from reflact.models.pricing import Price, read_prices
+from reflact.models.pricing import FREE, Price, is_unpaid, read_prices, role_price
 from reflact.models.protocol import Failure
 from reflact.models.spending import SharedSpending, Spent
 
@@ -71,14 +71,20 @@ class Meter:
         prices: Price by model name.
         budget: What may be spent; None is unlimited.
         sweep: What the sweep that the run belongs to may spend; None if it belongs to none.
+        unpaid: Roles whose calls cost nothing, whatever their model is called.
     """
 
     def __init__(
-        self, prices: Mapping[str, Price], budget: BudgetConfig | None = None, sweep: SweepBudget | None = None
+        self,
+        prices: Mapping[str, Price],
+        budget: BudgetConfig | None = None,
+        sweep: SweepBudget | None = None,
+        unpaid: Container[str] = (),
     ) -> None:
         self._prices = prices
         self._budget = BudgetConfig() if budget is None else budget
         self._sweep = sweep
+        self._unpaid = unpaid
         self._usage: dict[MeterKey, Usage] = {}
         self._total = Usage()
         self._usd = 0.0
@@ -97,7 +103,7 @@ class Meter:
         for key, most in (("budget.max_usd", config.budget.max_usd), ("sweep.max_usd", config.sweep.max_usd)):
             if most > 0:
                 _require_prices(config, prices, f"{key}={most:g}", key.replace("usd", "tokens"))
-        return cls(prices, config.budget, sweep_budget(config))
+        return cls(prices, config.budget, sweep_budget(config), unpaid_roles(config))
 
     def record(self, key: MeterKey, usage: Usage, *, wait_s: float = 0.0) -> float | None:
         """Book a finished or failed call; returns its cost."""
@@ -110,7 +116,7 @@ class Meter:
         self._usage[key] = self._usage.get(key, Usage()) + usage
         self._total += usage
         self.wait_s += wait_s
-        price = self._prices.get(key.model)
+        price = self._price(key)
         if price is None:
             if usage.tokens:
                 self._unpriced.add(key.model)
@@ -186,9 +192,17 @@ class Meter:
         if self._sweep is not None:
             self._sweep.check()
 
+    def _price(self, key: MeterKey) -> Price | None:
+        return FREE if key.role in self._unpaid else self._prices.get(key.model)
+
     def _cost(self, key: MeterKey) -> float | None:
-        price = self._prices.get(key.model)
+        price = self._price(key)
         return None if price is None else price.usd(self._usage[key])
+
+
+def unpaid_roles(config: Config) -> frozenset[str]:
+    """Return the roles whose calls cost nothing."""
+    return frozenset(role.value for role in Role if is_unpaid(getattr(config.model, f"{role}_backend")))
 
 
 def sweep_budget(config: Config) -> SweepBudget | None:
@@ -205,9 +219,8 @@ def _spent(key: str, used: str, resume: str = "run.resume=true") -> Stopped:
 
 def _require_prices(config: Config, prices: Mapping[str, Price], key: str, instead: str) -> None:
     for role in Role:
-        backend = getattr(config.model, f"{role}_backend")
         model = getattr(config.model, str(role))
-        if backend not in ("local", "template") and model not in prices:
+        if role_price(config, role, prices) is None:
             raise ConfigError(
                 f"{key} needs the price of the {role}'s model {model}: give it in pricing.models, or set {instead} "
                 "instead"

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
+from reflact.core.names import Role
 from reflact.core.usage import Usage
 
 _MILLION = 1_000_000
@@ -26,6 +28,23 @@ class Price:
         return (
             fresh * self.prompt + usage.cached_tokens * self.cached + usage.completion_tokens * self.completion
         ) / _MILLION
+
+
+FREE = Price(0.0, 0.0, 0.0)
+_UNPAID = frozenset({"local", "template"})
+"""Backends that run in this process. A rehearsal is priced by its models' names, so that budgets can be rehearsed."""
+
+
+def is_unpaid(backend: str) -> bool:
+    """Whether nobody is paid for the calls of a backend."""
+    return backend in _UNPAID
+
+
+def role_price(config: Config, role: Role, prices: Mapping[str, Price]) -> Price | None:
+    """Return what a role's tokens cost; None where the price of its model is not known."""
+    if is_unpaid(getattr(config.model, f"{role}_backend")):
+        return FREE
+    return prices.get(getattr(config.model, str(role)))
 
 
 def read_prices(models: Mapping[str, Any]) -> dict[str, Price]:

@@ -21,8 +21,8 @@ from reflact.harness.registry import make_harness
 from reflact.models.backoff import RetryPolicy
 from reflact.models.caller import Caller
 from reflact.models.limit_making import make_limiter
-from reflact.models.meter import Meter
-from reflact.models.pricing import Price, read_prices
+from reflact.models.meter import Meter, unpaid_roles
+from reflact.models.pricing import Price, read_prices, role_price
 from reflact.models.registry import connect_role, limit_key
 from reflact.report.doctor import Check, Level, failed, ok, warning
 from reflact.report.doctor_data import Data
@@ -83,7 +83,9 @@ async def _run(config: Config, data: Data, items: Sequence[Item], seed: int) -> 
         model,
         Role.STUDENT,
         limiter=limiter,
-        meter=Meter(read_prices(config.pricing.models)),  # a run's budget is not for the probe
+        meter=Meter(
+            read_prices(config.pricing.models), unpaid=unpaid_roles(config)
+        ),  # a run's budget is not for the probe
         policy=RetryPolicy.of(config.limits),
         emit=probe.listen,
         clock=time.monotonic,
@@ -172,7 +174,7 @@ def _cost(config: Config, data: Data, probe: Probe) -> Check:
     teacher = _teacher_usage(config, data, usage.completion_tokens / len(probe.done))
     total = per_row * rows + teacher.tokens
     prices = read_prices(config.pricing.models)
-    student_price, teacher_price = prices.get(config.model.student), prices.get(config.model.teacher)
+    student_price, teacher_price = (role_price(config, role, prices) for role in (Role.STUDENT, Role.TEACHER))
     usd: float | None = None
     if student_price is not None and (teacher_price is not None or not teacher.tokens):
         usd = student_price.usd(usage) * rows / len(probe.done) + _price(teacher_price, teacher)

@@ -11,7 +11,7 @@ from reflact.core.names import Part, Role
 from reflact.core.usage import Usage
 from reflact.engine.plan import plan_counts
 from reflact.engine.planned_rows import bounded
-from reflact.models.pricing import read_prices
+from reflact.models.pricing import read_prices, role_price
 from reflact.sweep.sizes import published
 
 
@@ -110,9 +110,9 @@ def _cost(config: Config, spent: Mapping[Role, Usage | None]) -> float | None:
     prices = read_prices(config.pricing.models)
     total = 0.0
     for role, usage in spent.items():
-        if getattr(config.model, f"{role.value}_backend") in ("local", "template", "rehearsal"):
-            continue  # nothing is paid for these
-        price = prices.get(getattr(config.model, role.value))
+        if getattr(config.model, f"{role.value}_backend") == "rehearsal":
+            continue  # nothing is paid for it
+        price = role_price(config, role, prices)
         if price is None or usage is None:
             return None
         total += price.usd(usage)

@@ -8,7 +8,7 @@ from typing import Any
 
 from reflact.core.usage import Usage
 from reflact.engine.stats import Interval, mean
-from reflact.models.pricing import read_prices
+from reflact.models.pricing import FREE, is_unpaid, read_prices
 from reflact.report.summaries import Score
 from reflact.report.tables.found import Run
 from reflact.report.tables.item_means import over_runs, shared
@@ -176,7 +176,8 @@ def _price_of_reused(run: Run, reused: Sequence[tuple[str, Usage]]) -> float | N
     prices = read_prices(entries if isinstance(entries, Mapping) else {})
     total = 0.0
     for role, usage in reused:
-        price = prices.get(run.summary.text(role or "student"))
+        unpaid = is_unpaid(str(run.record.get("config", "model", f"{role or 'student'}_backend")))
+        price = FREE if unpaid else prices.get(run.summary.text(role or "student"))
         if price is None:
             return None
         total += price.usd(usage)
