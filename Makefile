@@ -77,6 +77,12 @@ $(RAY)/.installed: pyproject.toml constraints-ray.txt
 		--constraint constraints-ray.txt --editable '.[ray]'
 	@touch $@
 
+# And the browser that opens the report.
+$(STAMPS)/browser: $(STAMPS)/venv
+	@command -v chromedriver >/dev/null || { apt-get -qq update && \
+		DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install -y chromium chromium-driver >/dev/null; }
+	@touch $@
+
 setup: $(STAMPS)/dev
 
 setup-ray: $(RAY)/.installed
@@ -87,7 +93,7 @@ demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 	@echo "           The commands are in $(BIN); to call them by their names: . $(BIN)/activate"
 
-test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/slurm $(STAMPS)/alfworld $(STAMPS)/agents $(RAY)/.installed)
+test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/browser $(STAMPS)/slurm $(STAMPS)/alfworld $(STAMPS)/agents $(RAY)/.installed)
 	@tmp=$$(mktemp -d) && { $(BIN)/python -m pytest -n 2 --basetemp=$$tmp/tests $(if $(CI),--gaps=fail) $(ARGS); \
 		code=$$?; rm -rf $$tmp; exit $$code; }
 
