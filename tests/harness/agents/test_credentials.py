@@ -281,7 +281,7 @@ def test_codex_by_hand_takes_the_printed_token(by_hand: dict[str, str], tmp_path
             'auth={command="reflact",args=["azure-token"],timeout_ms=60000}}'
         )
         settings = ["-c", "model_provider=az", "-c", f"model_providers.az={provider}", "-c", "features.plugins=false"]
-        command = [find_codex(Config()).path, "exec", "--skip-git-repo-check", "-C", str(tmp_path), *settings, "hi"]
+        command = [str(find_codex(Config()).path), "exec", "--skip-git-repo-check", "-C", str(tmp_path), *settings, "hi"]
         done = subprocess.run(
             command, env=by_hand, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, text=True
         )
@@ -296,7 +296,7 @@ def test_claude_by_hand_takes_the_printed_token(by_hand: dict[str, str], tmp_pat
         env = {**by_hand, "ANTHROPIC_BASE_URL": f"{server.url}/anthropic", "CLAUDE_CODE_MAX_RETRIES": "0"}
         env["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
         settings = json.dumps({"apiKeyHelper": "reflact azure-token"})
-        command = [find_claude(Config()).path, "-p", "--bare", "--settings", settings, "hi"]
+        command = [str(find_claude(Config()).path), "-p", "--bare", "--settings", settings, "hi"]
         done = subprocess.run(
             command, env=env, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, text=True
         )
