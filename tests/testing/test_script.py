@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reflact.testing import Fault, FaultKind, Reply, SeenMessage, SeenRequest, ToolCall, Wire, read_script
+from reflact.testing.brains import Brain
 from reflact.testing.server.script import ScriptError, read_action
 
 
@@ -89,3 +95,41 @@ def test_a_brain_answers_the_rest() -> None:
     script = read_script({"rules": [{"match": {"nth": 1}, "actions": [{"status": 500}]}], "brain": brain})
     assert script(seen("What is 1+1?")) == Fault.http(500)
     assert script(seen("What is 1+1?")) == Reply("2")
+
+
+@pytest.mark.parametrize(
+    ("brain", "message"),
+    [
+        ({"answer": {}}, r"brain: unknown answer; known are answers, rules, seed"),
+        ({"speed": 1, "answers": {}}, r"brain: unknown speed"),
+        ([], r"brain: wants an object, has list"),
+        ({"answers": []}, r"brain\.answers: wants an object, has list"),
+        ({"answers": {"What?": 2}}, r"brain\.answers\['What\?'\]: wants str, has 2"),
+        ({"rules": {}}, r"brain\.rules: wants a list, has dict"),
+        ({"rules": [{"gain": 0.1}]}, r"brain\.rules\[0\]\.text: wants str, has null"),
+        ({"rules": [{"text": "x", "weight": 1}]}, r"brain\.rules\[0\]: unknown weight"),
+        ({"seed": "1"}, r"brain\.seed: wants int, has .1."),
+        ({"base": True}, r"brain\.base: wants int or float, has true"),
+    ],
+)
+def test_a_brain_that_cannot_be_read_is_named(brain: object, message: str) -> None:
+    with pytest.raises(ScriptError, match=message):
+        read_script({"brain": brain})
+
+
+def test_every_key_of_a_brain_is_known_to_scripts() -> None:
+    own = {"answers": {}, "rules": [{"text": "x", "gain": 0.2, "task_types": ["a"]}]}
+    options = {"seed": 1, "base": 0.5, "noisy": False, "changes_per_reply": 2, "useless_rate": 0.1}
+    assert set(options) == {
+        name for name, one in inspect.signature(Brain.of).parameters.items() if one.kind is one.KEYWORD_ONLY
+    }
+    read_script({"brain": {**own, **options}})
+
+
+def test_the_server_as_a_process_says_what_is_wrong_with_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps({"brain": {"answer": {}}}))
+    command = [sys.executable, "-m", "reflact.testing.server", "--script", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{script}: brain: unknown answer") and done.stderr.count("\n") == 1

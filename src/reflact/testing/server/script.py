@@ -118,6 +118,16 @@ class Script:
         return self.default(seen)
 
 
+_BRAIN: Mapping[str, tuple[type, ...]] = {
+    "seed": (int,),
+    "base": (int, float),
+    "noisy": (bool,),
+    "changes_per_reply": (int,),
+    "useless_rate": (int, float),
+}
+"""Keys of a brain besides its answers and rules: the keyword arguments of `Brain.of`."""
+
+
 def read_script(data: Any) -> Script:
     """Read a script from JSON.
 
@@ -126,10 +136,11 @@ def read_script(data: Any) -> Script:
     """
     known = ("rules", "default", "brain")
     _check(data, known, "script")
-    rules = tuple(_read_rule(rule, f"rules[{index}]") for index, rule in enumerate(data.get("rules", ())))
+    rules = tuple(_read_rule(rule, f"rules[{index}]") for index, rule in enumerate(_list(data, "rules", "script")))
     if "brain" in data:
         from reflact.testing.brains import Brain
 
+        _check_brain(data["brain"])
         return Script(rules, Brain.from_json(data["brain"]))
     if "default" in data:
         answer = read_action(data["default"], "default")
@@ -166,11 +177,42 @@ def _read_rule(data: Any, place: str) -> Rule:
     for name in (*_SEARCHED, "schema"):
         _check_pattern(match.get(name), f"{place}.match.{name}")
     actions = tuple(
-        read_action(action, f"{place}.actions[{index}]") for index, action in enumerate(data.get("actions", ()))
+        read_action(action, f"{place}.actions[{index}]") for index, action in enumerate(_list(data, "actions", place))
     )
     if not actions:
         raise ScriptError(f"{place}: wants at least one action")
     return Rule(Match(**match), actions)
+
+
+def _check_brain(data: Any) -> None:
+    _check(data, ("answers", "rules", *_BRAIN), "brain")
+    answers = data.get("answers", {})
+    _check(answers, None, "brain.answers")
+    for question, answer in answers.items():
+        _check_type(answer, (str,), f"brain.answers[{question!r}]")
+    for index, rule in enumerate(_list(data, "rules", "brain")):
+        place = f"brain.rules[{index}]"
+        _check(rule, ("text", "gain", "task_types"), place)
+        _check_type(rule.get("text"), (str,), f"{place}.text")
+        _check_type(rule.get("gain", 0.1), (int, float), f"{place}.gain")
+        for task_type in _list(rule, "task_types", place):
+            _check_type(task_type, (str,), f"{place}.task_types")
+    for name, kinds in _BRAIN.items():
+        if name in data:
+            _check_type(data[name], kinds, f"brain.{name}")
+
+
+def _check_type(value: Any, kinds: tuple[type, ...], place: str) -> None:
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ScriptError(f"{place}: wants {wanted}, has {json.dumps(value, default=str)[:80]}")
+
+
+def _list(data: Mapping[str, Any], name: str, place: str) -> Sequence[Any]:
+    value = data.get(name, ())
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ScriptError(f"{place}.{name}: wants a list, has {type(value).__name__}")
+    return value
 
 
 def _read_fault(data: Mapping[str, Any], place: str) -> Fault:
