@@ -47,7 +47,7 @@ def find_claude(config: Config) -> Program:
         Unavailable: There is none.
     """
     key = "model.claude_code_exec_path"
-    return Program(_find("claude", config.model.claude_code_exec_path, key, bundled_claude))
+    return _claude(_find("claude", config.model.claude_code_exec_path, key, bundled_claude))
 
 
 def bundled_codex() -> Program | None:
@@ -119,3 +119,13 @@ def _codex(path: Path) -> Program:
     folder = path.parent.parent
     own = path.parent.name == "bin" and (folder / "codex-resources").is_dir()
     return Program(path, folder if own else None)
+
+
+def _claude(path: Path) -> Program:
+    package = path.parent.parent
+    if path.parent.name == "bin" and package.name == "claude-code":
+        # What npm puts on PATH is the program only if it was allowed to run the package's installation script.
+        for place in (package / "node_modules" / package.parent.name, package.parent):
+            for native in sorted(place.glob("claude-code-linux-*/claude")):
+                return Program(native)
+    return Program(path)

@@ -281,7 +281,15 @@ def test_codex_by_hand_takes_the_printed_token(by_hand: dict[str, str], tmp_path
             'auth={command="reflact",args=["azure-token"],timeout_ms=60000}}'
         )
         settings = ["-c", "model_provider=az", "-c", f"model_providers.az={provider}", "-c", "features.plugins=false"]
-        command = [str(find_codex(Config()).path), "exec", "--skip-git-repo-check", "-C", str(tmp_path), *settings, "hi"]
+        command = [
+            str(find_codex(Config()).path),
+            "exec",
+            "--skip-git-repo-check",
+            "-C",
+            str(tmp_path),
+            *settings,
+            "hi",
+        ]
         done = subprocess.run(
             command, env=by_hand, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, text=True
         )

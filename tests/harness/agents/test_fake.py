@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from reflact.config.schema import Config
 from reflact.confine import Ending
 from reflact.core.errors import ConfigError, Stopped, Unavailable
 from reflact.core.names import RowStatus
 from reflact.core.types import Item
 from reflact.core.usage import Usage
+from reflact.harness.programs import find_claude, find_codex, version_of
 from reflact.models.meter import MeterKey
 from reflact.models.protocol import Image
 from tests.harness.agents.support import (
@@ -326,3 +328,29 @@ def test_a_program_that_eats_the_disk_is_ended(monkeypatch: pytest.MonkeyPatch, 
     body = f"{message}\nfor name in a b c; do fallocate -l 400M $name; done; sleep 30"
     done = fake_bench(monkeypatch, tmp_path, CODEX, body, env__exec_timeout=30.0).one()
     assert (done.outcome.status, done.outcome.cause) == (RowStatus.TIMEOUT, f"{Ending.DISK.value}_limit")
+
+
+def test_programs_of_npm_are_found_behind_what_it_puts_on_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    modules, links = tmp_path / "lib" / "node_modules", tmp_path / "bin"
+    links.mkdir()
+    wrapper = modules / "@openai" / "codex" / "bin" / "codex.js"
+    vendor = modules / "@openai" / "codex" / "node_modules" / "@openai" / "codex-linux-x64" / "vendor" / "x86_64-linux"
+    stub = modules / "@anthropic-ai" / "claude-code" / "bin" / "claude.exe"
+    platform = modules / "@anthropic-ai" / "claude-code" / "node_modules" / "@anthropic-ai" / "claude-code-linux-x64"
+    for path, said in (
+        (wrapper, "wrapper"),
+        (stub, "stub"),
+        (vendor / "bin" / "codex", "codex 7"),
+        (platform / "claude", "claude 7"),
+    ):
+        path.parent.mkdir(parents=True)
+        fake(path.parent, path.name, "").write_text(f"#!/bin/sh\necho {said}\n")
+    (links / "codex").symlink_to(wrapper)
+    (links / "claude").symlink_to(stub)
+    monkeypatch.setenv("PATH", f"{links}:{os.environ['PATH']}")
+    codex, claude = find_codex(Config()), find_claude(Config())
+    assert (version_of(codex), version_of(claude)) == ("codex 7", "claude 7")
+    assert codex.folder == vendor
+    explicit = Config()
+    explicit.model.claude_code_exec_path = str(fake(tmp_path / "mine", "claude", ""))
+    assert version_of(find_claude(explicit)) == "fake 1.0", "a path that is given wins"
