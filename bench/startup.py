@@ -13,10 +13,12 @@ from statistics import median
 import reflact
 from bench.runs import scratch
 from bench.table import show
+from reflact.cli.main import COMMANDS
 
 REPEATS = 5
 RUNS = 100
 _TRAIN = "import sys; sys.argv[0] = 'reflact-train'; from reflact.cli.train import main; main()"
+_EVALUATE = "import sys; sys.argv[0] = 'reflact-eval'; from reflact.cli.evaluate import main; main()"
 _ADMIN = "import sys; sys.argv[0] = 'reflact'; from reflact.cli.main import main; main()"
 
 
@@ -28,9 +30,11 @@ def main() -> None:
         commands = {
             "python -c pass": ["pass"],
             "reflact-train --help": [_TRAIN, "--help"],
+            "reflact-eval --help": [_EVALUATE, "--help"],
             "reflact-train --cfg job": [_TRAIN, "--cfg", "job"],
             "reflact --help": [_ADMIN, "--help"],
             "reflact keys learning_rate": [_ADMIN, "keys", "learning_rate"],
+            **{f"reflact {command.name} --help": [_ADMIN, command.name, "--help"] for command in COMMANDS},
             f"reflact status ({RUNS} runs)": [_ADMIN, "status", str(folder / "runs")],
         }
         rows = []
