@@ -12,8 +12,9 @@ from reflact.config.schema import Config
 from reflact.core.errors import Unavailable
 from reflact.core.names import Role
 from reflact.models import local
-from reflact.models.local import LocalModels, connect
+from reflact.models.local import LocalChat, LocalModels, connect
 from reflact.models.protocol import CallError, ChatModel, ChatRequest, Failure, Image, Message, ReplySchema
+from reflact.models.registry import connect_beside, connect_role
 from reflact.testing import ChatModelConformance
 
 from .local_support import needs_local_model
@@ -159,6 +160,32 @@ class TestSharing:
             assert (await teacher.complete(order())).usage.calls == 1
             await teacher.aclose()
             assert not shared._users
+
+        asyncio.run(use())
+
+    def test_a_run_whose_roles_are_both_local_loads_one_model(self) -> None:
+        own = config()
+        own.model.student_backend = own.model.teacher_backend = "local"
+
+        async def use() -> None:
+            student = connect_role(own, Role.STUDENT)
+            teacher = connect_beside(own, Role.TEACHER, student)
+            assert isinstance(student, LocalChat) and isinstance(teacher, LocalChat)
+            assert student._runtime is teacher._runtime
+            await student.aclose()
+            assert (await teacher.complete(order())).usage.calls == 1
+            await teacher.aclose()
+
+        asyncio.run(use())
+
+    def test_a_teacher_elsewhere_shares_nothing(self) -> None:
+        own = config()
+        own.model.student_backend, own.model.teacher_backend = "local", "rehearsal"
+
+        async def use() -> None:
+            student = connect_role(own, Role.STUDENT)
+            assert not isinstance(connect_beside(own, Role.TEACHER, student), LocalChat)
+            await student.aclose()
 
         asyncio.run(use())
 

@@ -26,7 +26,7 @@ from reflact.models.caller import Caller
 from reflact.models.limit_making import make_limiter
 from reflact.models.limits import Limiters
 from reflact.models.protocol import ChatModel, ModelInfo
-from reflact.models.registry import connect_role, limit_key
+from reflact.models.registry import connect_beside, connect_role, limit_key
 from reflact.models.slots import Slots
 from reflact.optimizer.registry import TEMPLATE, make_teacher, teacher_prompts
 from reflact.optimizer.teacher import Teacher
@@ -81,7 +81,7 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
     config = prepared.config
     limiters = Limiters(lambda key, remote: make_limiter(key, config.limits, desk.emit, remote=remote))
     student = connect_student(config)
-    teacher_model = None if config.model.teacher_backend == TEMPLATE else connect_role(config, Role.TEACHER)
+    teacher_model = None if config.model.teacher_backend == TEMPLATE else connect_beside(config, Role.TEACHER, student)
     student_slots = Slots(config.env.workers, time.monotonic)
     teacher_slots = Slots(config.gradient.analyst_workers, time.monotonic)
     student_caller = _caller(config, desk, student, Role.STUDENT, limiters, None)

@@ -107,6 +107,10 @@ class LocalChat:
         job.result()
         return _reply(request, generation, self.info.model)
 
+    def beside(self, config: Config, role: Role) -> LocalChat:
+        """Connect another role; with the same weights and settings, to the same loaded model."""
+        return self._owner.connect(config, role)
+
     async def aclose(self) -> None:
         """Give the model back."""
         runtime, self._runtime = self._runtime, None

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self, runtime_checkable
 
+from reflact.config.schema import Config
+from reflact.core.names import Role
 from reflact.core.types import Rule
 from reflact.core.usage import Usage
 
@@ -209,4 +211,13 @@ class ChatModel(Protocol):
 
     async def aclose(self) -> None:
         """Release connections; the model is not used again."""
+        ...
+
+
+@runtime_checkable
+class Sharing(Protocol):
+    """A model that holds something large, which another role of the same run can use with it."""
+
+    def beside(self, config: Config, role: Role) -> Self:
+        """Connect another role, with what is already loaded where the settings allow; closed like any other model."""
         ...

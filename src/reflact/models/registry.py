@@ -13,7 +13,7 @@ from reflact.core.names import Role
 from reflact.models.agent_endpoints import AGENTS, resolve_agent_endpoint
 from reflact.models.endpoints import resolve_endpoint
 from reflact.models.limits import LimitKey
-from reflact.models.protocol import ChatModel
+from reflact.models.protocol import ChatModel, Sharing
 
 GROUP = "reflact.models"
 # Names that mean something else than a chat backend.
@@ -46,6 +46,19 @@ def connect_role(config: Config, role: Role) -> ChatModel:
     except ImportError as error:
         raise ConfigError(f"{key}={name}: the backend cannot be imported: {error}") from error
     return connect(config, role)
+
+
+def connect_beside(config: Config, role: Role, other: ChatModel) -> ChatModel:
+    """Connect to a role's model like `connect_role`, sharing with a model of the same backend what that has loaded.
+
+    Raises:
+        ConfigError: There is no such backend.
+        Unavailable: Its endpoint, credential or program is missing.
+    """
+    if other.info.backend == getattr(config.model, f"{role}_backend") and isinstance(other, Sharing):
+        beside: ChatModel = other.beside(config, role)
+        return beside
+    return connect_role(config, role)
 
 
 def limit_key(config: Config, role: Role, environ: Mapping[str, str] | None = None) -> LimitKey:
