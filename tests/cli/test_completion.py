@@ -23,7 +23,7 @@ bind 'set show-all-if-ambiguous on'; bind 'set bell-style none'; bind 'set page-
 bind 'set completion-query-items 0'; bind 'set enable-bracketed-paste off'
 eval "$(reflact-train -sc install=bash)"
 eval "$(reflact-eval -sc install=bash)"
-eval "$(reflact --show-completion bash)"
+eval "$(_REFLACT_COMPLETE=source_bash reflact)"
 echo re''ady
 """
 
