@@ -29,11 +29,12 @@ REASONS = ("needs ", "installs", "downloads ", "the tests themselves", "completi
 SERVER = "run with a scripted server"
 
 
-def shell_blocks(page: Path) -> list[Block]:
-    return [block for block in blocks(page) if block.language in SHELL]
+def runnable(page: Path) -> list[Block]:
+    """The blocks that a reader runs; one of Python is fed to it."""
+    return [block for block in blocks(page) if block.language in (*SHELL, "python")]
 
 
-LEFT_OUT = [block for page in PAGES for block in shell_blocks(page) if block.note("not run") is not None]
+LEFT_OUT = [block for page in PAGES for block in runnable(page) if block.note("not run") is not None]
 
 
 @pytest.mark.parametrize("block", LEFT_OUT, ids=lambda block: block.place)
@@ -43,7 +44,7 @@ def test_what_is_left_out_says_why(block: Block) -> None:
 
 
 def test_most_blocks_are_run() -> None:
-    every = [block for page in PAGES for block in shell_blocks(page)]
+    every = [block for page in PAGES for block in runnable(page)]
     assert len(LEFT_OUT) < len(every) / 2
 
 
@@ -71,6 +72,8 @@ def prepared(folder: Path) -> dict[str, str]:
 
 
 def script(block: Block, server: str) -> str:
+    if block.language == "python":
+        return f"python - <<'END'\n{block.text}END\n"
     text = block.text
     if block.note(SERVER) is not None:
         text = "\n".join(f"{command} env.sample=true" for command in block.commands)
@@ -83,12 +86,12 @@ def script(block: Block, server: str) -> str:
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if any(block.note("not run") is None for block in shell_blocks(page))],
+    [page for page in PAGES if any(block.note("not run") is None for block in runnable(page))],
     ids=lambda page: str(page.relative_to(TOP)),
 )
 def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path, server: str) -> None:
     variables = prepared(tmp_path)
-    for block in shell_blocks(page):
+    for block in runnable(page):
         if block.note("not run") is not None:
             continue
         expected = int(block.note("exit code") or 0)
@@ -111,4 +114,4 @@ def test_the_commands_of_a_page_do_what_it_says(page: Path, tmp_path: Path, serv
 
 
 def test_pages_of_this_kind_are_found() -> None:
-    assert len(PAGES) > 8 and sum(bool(shell_blocks(page)) for page in PAGES) > 8
+    assert len(PAGES) > 8 and sum(bool(runnable(page)) for page in PAGES) > 8
