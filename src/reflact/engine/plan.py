@@ -10,7 +10,8 @@ from reflact.config.schema import Config
 from reflact.config.study import OptimizerConfig
 from reflact.core.names import Part
 from reflact.engine.batches import Schedule, make_schedule
-from reflact.engine.planned_rows import bounded, compared, deep_items, epoch_ends
+from reflact.engine.method import GEPA, ONE_SHOT
+from reflact.engine.planned_rows import bounded, compared, deep_items, epoch_ends, loop_rows
 from reflact.optimizer.schedule import edit_budget, resolve_floor
 
 
@@ -19,7 +20,7 @@ class Plan:
     """Counts of a run.
 
     Attributes:
-        steps_per_epoch: Steps an epoch.
+        steps_per_epoch: Steps an epoch; 0 where only the search itself will know, as with the next one.
         total_steps: Steps of the run.
         batch_sizes: Items of each step's rollout in one epoch.
         edit_budgets: The edit budget of each step; None where the teacher sets it or there is none.
@@ -51,7 +52,7 @@ class Plan:
 
 
 def plan_counts(config: Config, sizes: Mapping[Part, int]) -> Plan:
-    """Return what a run would do at most: `V + E*T + E*S*V + (E-1)*(2n + V) + 3 X` rows.
+    """Return what a run would do at most; for the loop `V + E*T + E*S*V + (E-1)*(2n + V) + 3 X` rows.
 
     Here T, V, X are the sizes of train, selection and test, E the epochs, S the steps an epoch and n the items of an
     epoch-end comparison. Teacher calls: `E*S*(ceil(B/M) + 1 + merges + 1)`, and those of the epoch ends.
@@ -68,6 +69,10 @@ def plan_counts(config: Config, sizes: Mapping[Part, int]) -> Plan:
     evaluation = config.evaluation
     selection = bounded(sizes[Part.VAL], evaluation.sel_env_num) * evaluation.gate_repeats
     test = bounded(sizes[Part.TEST], evaluation.test_env_num) if evaluation.eval_test else 0
+    if config.optimizer.name == ONE_SHOT:
+        return _one_shot(schedule, selection, 3 * test)
+    if config.optimizer.name == GEPA:
+        return _gepa(config, schedule, selection, 3 * test)
     comparisons, updates = epoch_ends(config)
     deep = deep_items(config)
     return Plan(
@@ -82,6 +87,50 @@ def plan_counts(config: Config, sizes: Mapping[Part, int]) -> Plan:
         test_rows=3 * test,
         gate_evaluations=total + updates,
         teacher_calls=total * _step_calls(config, schedule, deep) + _epoch_end_calls(config),
+    )
+
+
+def _one_shot(schedule: Schedule, selection: int, test_rows: int) -> Plan:
+    """One batch, one call, one candidate."""
+    first = _batch_sizes(schedule)[0]
+    return Plan(
+        steps_per_epoch=1,
+        total_steps=1,
+        batch_sizes=(first,),
+        edit_budgets=None,
+        baseline_rows=selection,
+        rollout_rows=first,
+        gate_rows=selection,
+        epoch_end_rows=0,
+        test_rows=test_rows,
+        gate_evaluations=1,
+        teacher_calls=1,
+    )
+
+
+def _gepa(config: Config, schedule: Schedule, selection: int, test_rows: int) -> Plan:
+    """Rows are given; how many steps they make, only the search will know.
+
+    An iteration takes a minibatch twice and, where the second was better, the selection split; none begins that could
+    exceed the rows. The most calls come of iterations whose reply is of no use, which take the minibatch once.
+    """
+    given, size = config.optimizer.gepa_metric_calls, config.optimizer.gepa_minibatch_size
+    rows = max(selection, loop_rows(config, schedule, selection) if given is None else given)
+    left, most = rows - selection, 2 * size + selection
+    measured = left // most
+    used = left if measured else 0
+    return Plan(
+        steps_per_epoch=0,
+        total_steps=0,
+        batch_sizes=(),
+        edit_budgets=None,
+        baseline_rows=selection,
+        rollout_rows=used - measured * selection,
+        gate_rows=measured * selection,
+        epoch_end_rows=0,
+        test_rows=test_rows,
+        gate_evaluations=measured,
+        teacher_calls=(left - most) // size + 1 if measured else 0,
     )
 
 

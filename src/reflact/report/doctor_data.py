@@ -14,6 +14,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.hashing import text_digest
 from reflact.core.names import Part
+from reflact.engine.method import GEPA, ONE_SHOT
 from reflact.engine.plan import Plan, plan_counts
 from reflact.engine.prepare import read_skill
 from reflact.report.doctor import Check, attempt, failed, failure, ok, warning
@@ -97,14 +98,13 @@ def _load(config: Config, loaded: Loaded) -> Iterator[Check]:
 
 def _plan(config: Config, data: Data, selection: int) -> Iterator[Check]:
     plan = data.plan
-    sizes = sorted(set(plan.batch_sizes), reverse=True)
-    epochs = plural(config.train.num_epochs, "epoch")
     yield ok(
         "plan",
-        f"{epochs} of {plural(plan.steps_per_epoch, 'step')}, batches of {' and '.join(map(str, sizes))}; at most "
-        f"{plan.gate_evaluations} candidates measured, {count(plan.rows)} rows (selection "
+        f"{_course(config, plan)}; at most "
+        f"{plural(plan.gate_evaluations, 'candidate')} measured, {count(plan.rows)} rows (selection "
         f"{count(plan.baseline_rows + plan.gate_rows)}, rollouts {count(plan.rollout_rows)}, epoch ends "
-        f"{count(plan.epoch_end_rows)}, test {count(plan.test_rows)}) and {count(plan.teacher_calls)} teacher calls",
+        f"{count(plan.epoch_end_rows)}, test {count(plan.test_rows)}) and {count(plan.teacher_calls)} "
+        f"teacher call{'' if plan.teacher_calls == 1 else 's'}",
     )
     if plan.edit_budgets is not None:
         yield ok("plan", f"edits a step at most: {_budgets(plan.edit_budgets)}")
@@ -112,6 +112,20 @@ def _plan(config: Config, data: Data, selection: int) -> Iterator[Check]:
     used = min(selection, bound) if bound > 0 else selection
     for text in plan_warnings(config, plan, used, estimated_tokens(config, data)):
         yield warning("plan", text)
+
+
+def _course(config: Config, plan: Plan) -> str:
+    """Return how the method goes about it."""
+    method = config.optimizer.name
+    if method == GEPA:
+        size = plural(config.optimizer.gepa_minibatch_size, "item")
+        return f"{method}: a search with minibatches of {size} within the rows of the plan"
+    sizes = sorted(set(plan.batch_sizes), reverse=True)
+    if method == ONE_SHOT:
+        return f"{method}: one batch of {plural(sizes[0], 'item')}, one draft of the skill"
+    epochs = plural(config.train.num_epochs, "epoch")
+    steps = plural(plan.steps_per_epoch, "step")
+    return f"{epochs} of {steps}, batches of {' and '.join(map(str, sizes))}"
 
 
 def _budgets(budgets: Sequence[int]) -> str:

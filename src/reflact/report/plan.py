@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reflact.config.schema import Config
+from reflact.engine.method import GEPA, ONE_SHOT
 from reflact.engine.plan import Plan
+from reflact.report.text import plural
 
 FEW_GATES = 3
+MORE_STEPS = "raise train.num_epochs or lower train.batch_size"
 SMALL_SELECTION = 10
 
 
@@ -31,10 +34,10 @@ def plan_warnings(config: Config, plan: Plan, selection: int, tokens_per_row: fl
     """
     if selection < SMALL_SELECTION:
         yield f"the selection split has {selection} items, so that luck decides a step: use at least {SMALL_SELECTION}"
-    if config.evaluation.use_gate and plan.gate_evaluations < FEW_GATES:
-        yield (
-            f"only {plan.gate_evaluations} candidates can be measured: raise train.num_epochs or lower train.batch_size"
-        )
+    method = config.optimizer.name
+    if config.evaluation.use_gate and plan.gate_evaluations < FEW_GATES and method != ONE_SHOT:
+        more = "raise optimizer.gepa_metric_calls" if method == GEPA else MORE_STEPS
+        yield f"only {plural(plan.gate_evaluations, 'candidate')} can be measured: {more}"
     budget = config.budget.max_tokens
     if budget and tokens_per_row:
         fitting = gates_in_budget(plan, tokens_per_row, budget)
