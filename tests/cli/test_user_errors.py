@@ -98,6 +98,11 @@ LATE = [
     Case(f"reflact-train {SIMULATED} env.skill_init=none.md", 2, ("'none.md'", "`default`", "`none`")),
     Case(f"reflact-eval {SIMULATED} skill=none.md", 2, ("'none.md'", "`default`", "`none`")),
     Case(f"reflact-train {SIMULATED} train.train_size=99", 2, ("train.train_size=99", "16 items", "use 0")),
+    Case(
+        f"reflact-train {SIMULATED} evaluation.gate_rule=paired evaluation.sel_env_num=3",
+        2,
+        ("gate_rule=paired", "gate_alpha=0.05", "3 selection items", "evaluation.gate_rule=strict"),
+    ),
     Case(f"reflact-train {CALLS_A_MODEL}", 69, ("OPENAI_API_KEY", "model.student_base_url", "harness=rehearsal")),
     Case(
         f"reflact-train {CALLS_A_MODEL} model.student_azure_openai_endpoint=https://n.azure.com "

@@ -100,7 +100,8 @@ def _gate_findings(config: Config, size: int) -> list[Finding]:
         if needed is None:
             raise ConfigError(
                 f"evaluation.gate_rule=paired with gate_alpha={evaluation.gate_alpha} can accept nothing on "
-                f"{n} selection items: even {n} improvements and no worsening would not reach it"
+                f"{n} selection items: even {n} improvements and no worsening would not reach it. Take more selection "
+                "items, a larger evaluation.gate_alpha, or evaluation.gate_rule=strict"
             )
         if needed <= 5:
             message = f"{needed} improved items are enough for the paired rule (alpha {evaluation.gate_alpha})"
