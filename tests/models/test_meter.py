@@ -126,3 +126,13 @@ def test_the_default_models_have_a_price() -> None:
     config = Config()
     assert {config.model.student, config.model.teacher} <= prices.keys()
     assert all(price.cached <= price.prompt <= price.completion for price in prices.values())
+
+
+def test_what_a_run_cost_does_not_depend_on_the_order_of_its_calls() -> None:
+    prices = {"m1": Price(prompt=0.1, cached=0.1, completion=0.7)}
+    usages = [Usage(calls=1, prompt_tokens=n, completion_tokens=3 * n) for n in range(1, 200)]
+    meters = [Meter(prices), Meter(prices)]
+    for meter, order in zip(meters, (usages, usages[::-1]), strict=True):
+        for usage in order:
+            meter.record(KEY, usage)
+    assert meters[0].cost_usd == meters[1].cost_usd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -72,3 +73,17 @@ def test_a_second_compilation_waits_and_a_hurried_one_is_left_out(tmp_path: Path
 def test_a_known_root_that_is_gone_is_named(tmp_path: Path, root: str) -> None:
     result = sweep(tmp_path, "ablation/lr=lr2", f"sweep.known_roots=[{root}]")
     assert result.code == 2 and root in result.err
+
+
+def test_a_sweep_over_seeds_is_a_mean_with_its_spread(tmp_path: Path) -> None:
+    result = sweep(tmp_path, "train.seed=1,2", "evaluation.eval_test=true")
+    assert result.code == 0, result.err
+    tables = tmp_path / "study" / "tables"
+    (row,) = rows(tables / "default.csv")
+    assert (row["runs"], row["seeds"]) == ("2", "1 2")
+    scores = [
+        json.loads(path.read_text(encoding="utf-8"))["best"]["test"]["hard"]
+        for path in (tmp_path / "study").glob("*/summary.json")
+    ]
+    assert float(row["best_test"]) == pytest.approx(sum(scores) / 2) and row["best_test_sd"]
+    assert not (tables / "grid.csv").exists(), "they are no points of their own"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +150,11 @@ class Meter:
 
     @property
     def cost_usd(self) -> float | None:
-        """US dollars spent; None where the price of a used model is unknown."""
-        return None if self._unpriced else self._usd
+        """US dollars spent; None where the price of a used model is unknown.
+
+        Worked out from the tokens, so that it does not depend on the order in which calls came back.
+        """
+        return None if self._unpriced else fsum(line.cost_usd for line in self.lines() if line.cost_usd is not None)
 
     def lines(self) -> list[MeterLine]:
         """Usage and cost by role, model, stage and phase, sorted."""

@@ -65,3 +65,21 @@ def test_a_swept_setting_of_a_model_is_no_difference(tmp_path):
         run.write()
     plan(tmp_path, *(point(run.record["run_id"]) for run in runs), swept=(key,))
     assert grids(tmp_path)["grid"].invalid == ()
+
+
+def test_seeds_beside_another_key_are_repeats_of_its_points(tmp_path):
+    """Their mean and spread are shown, never the better one; seeds alone are repeats of the default."""
+    names = {}
+    for seed, best in ((1, BETTER), (2, WORSE)):
+        names[seed] = f"docvqa-{EPOCHS}=2-train.seed={seed}"
+        Made(tmp_path, names[seed], sets={EPOCHS: 2}, seed=seed, best=best).write()
+        Made(tmp_path, f"docvqa-train.seed={seed}", seed=seed).write()
+    plan(tmp_path, *(point(run_id) for seed in (1, 2) for run_id in (names[seed], f"docvqa-train.seed={seed}")))
+    made = grids(tmp_path)
+    assert [(raw["value"], raw["runs"], raw["seeds"]) for raw in made["grid"].raw] == [
+        ("default", 2, "1 2"),
+        (f"{EPOCHS}=2", 2, "1 2"),
+    ]
+    repeated = row(made["grid"], f"{EPOCHS}=2")
+    assert repeated["best_test"] == pytest.approx(0.7) and repeated["best_test_sd"] == pytest.approx(0.2828, abs=1e-3)
+    assert row(made["default"], "5.5")["runs"] == 2

@@ -162,13 +162,14 @@ def read_study(roots: Sequence[Path], axes: Axes) -> Study:
     planned, lines = read_plans(list(folders)), last_lines(folders)
     runs = [_explained(run, lines.get(run.path)) for run in runs]
     told = {line.run_id: line.text for line in sorted(lines.values(), key=lambda line: line.time)}
-    placed = _placed(runs, {point.run_id: point for point in planned}, axes)
+    swept = swept_in(list(folders))
+    placed = _placed(runs, {point.run_id: point for point in planned}, swept, axes)
     notes = [f"No runs below {root}." for root in roots if not any(run.path.is_relative_to(root) for run in runs)]
     if not planned:
         notes.append("No plan.json was found: points that were never begun are not listed.")
     kept = tuple(sorted((run for run in placed if run.point), key=lambda run: (run.run_id, run.place)))
     strays = tuple(sorted((run for run in placed if not run.point), key=lambda run: (run.run_id, run.place)))
-    return Study(kept, strays, tuple(planned), swept_in(list(folders)), told, tuple(notes))
+    return Study(kept, strays, tuple(planned), swept, told, tuple(notes))
 
 
 def _runs_of(root: Path) -> Iterator[Run]:
@@ -203,7 +204,7 @@ def _between(run: Run, roots: Sequence[Path]) -> Iterator[Path]:
             yield parent
 
 
-def _placed(runs: Sequence[Run], planned: Mapping[str, Planned], axes: Axes) -> list[Run]:
+def _placed(runs: Sequence[Run], planned: Mapping[str, Planned], swept: frozenset[str], axes: Axes) -> list[Run]:
     """Give each run its point: by its id, else by its configuration if that is one of the study's.
 
     A configuration belongs to the study if beside the axes it sets what the study's DEFAULT runs set: an experiment
@@ -215,6 +216,8 @@ def _placed(runs: Sequence[Run], planned: Mapping[str, Planned], axes: Axes) -> 
         plan = planned.get(run.run_id)
         named = point_of_id(run.run_id, run.benchmark or (plan.benchmark if plan else ""), axes)
         meant, rest = _meant(run, axes)
+        if plan is not None and any(text.partition("=")[0] in swept for text in rest):
+            meant = None  # what it sets beside the axes is what its grid sweeps
         found.append((run, named, meant, rest))
     bases = _bases([(named, meant, rest) for run, named, meant, rest in found if not run.evaluation])
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from reflact.report.tables.points import GRID, Point
 
 PLAN = "plan.json"
 ALIAS = "alias"
+_SEED = re.compile(r"-train\.seed=\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,9 @@ class Planned:
         prefix = f"{self.benchmark}-"
         if self.group != GRID or not self.run_id.startswith(prefix):
             return None
-        return Point(GRID, self.benchmark, self.run_id.removeprefix(prefix))
+        # Repeats with another seed are runs of one point.
+        value = _SEED.sub("", f"-{self.run_id.removeprefix(prefix)}").lstrip("-")
+        return Point(GRID, self.benchmark, value if value else "repeats")
 
 
 def read_plans(folders: Sequence[Path]) -> list[Planned]:

@@ -57,9 +57,12 @@ class Layout:
         self._planned: dict[Point, Planned] = {}
         # Points of plans that are in no table and have no run that would be told of.
         self.unplaced: list[Planned] = []
+        elsewhere = {run.run_id for run in study.runs if run.point is not None and run.point.group != GRID}
         begun = {run.run_id for run in (*study.runs, *study.strays)}
         for plan in study.planned:
             point = point_of_id(plan.run_id, plan.benchmark, axes) or plan.grid_point
+            if plan.run_id in elsewhere and point is not None and point.group == GRID:
+                continue  # its configuration is a point of the study, where it stands
             if point is not None:
                 self._planned.setdefault(point, plan)
             elif plan.run_id not in begun:
