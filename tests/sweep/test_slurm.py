@@ -19,7 +19,10 @@ from tests.cli.commands import line
 from tests.sweep.commands import at_work, gone, said, start, states, sweep, until
 from tests.sweep.slurm_node import SlurmNode, missing
 
-SLURM = ("hydra/launcher=submitit_slurm", "hydra.launcher.timeout_min=30", "hydra.launcher.cpus_per_task=1")
+SLURM = (
+    *("hydra/launcher=submitit_slurm", "hydra.launcher.partition=debug", "hydra.launcher.timeout_min=30"),
+    *("hydra.launcher.mem_gb=1", "hydra.launcher.cpus_per_task=1"),
+)
 SLOW = ("rehearsal.latency_s=1", "env.workers=1")
 
 
