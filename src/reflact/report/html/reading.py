@@ -16,6 +16,7 @@ NONSENSE = (TypeError, ValueError, AttributeError, ArithmeticError, LookupError)
 """What comes of files that are JSON but say nonsense: a text for a number, a number beyond all bounds."""
 _MOST_PROBLEMS = 20
 _LONGEST_JSON = 40_000
+_LONGEST_BITS = 4096
 
 
 class Reader:
@@ -114,6 +115,9 @@ def words(value: object) -> str:
     """Return a text, `""` for None; what is no text as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
+    # Numbers are what most fields hold, and a formatter of whole documents is slow for them.
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if value.bit_length() < _LONGEST_BITS else "(a number beyond bounds)"
     return pretty(value)
 
 

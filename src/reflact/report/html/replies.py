@@ -13,7 +13,9 @@ from reflact.rundir.layout import RunLayout, StepFolder
 _TOLD = ("reasoning", "summary", "change_summary", "summary_of_changes", "message", "cause", "content", "reply")
 _OURS = frozenset({"edit_apply_report.json", "step_record.json", "comparison_pairs.json"})
 # What a stage keeps for a resumed run; the same is in the files for people.
-_TWINS = frozenset({"slow_update.json", "meta_skill.json", "meta_reflect.json", "learning_rate.json", "one_shot.json"})
+_TWINS = frozenset(
+    {"ranking.json", "slow_update.json", "meta_skill.json", "meta_reflect.json", "learning_rate.json", "one_shot.json"}
+)
 _FOLDERS = (("patches", "reflect"), ("merges", "aggregate"))
 
 

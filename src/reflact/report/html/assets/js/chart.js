@@ -97,7 +97,8 @@ export function bottomAxis(scale, values, y, write, top = null) {
 
 /** A group that tells its lines when it is pointed at, or reached with the arrow keys. */
 export function marked(lines, ...children) {
-  const node = svg("g", { "data-mark": "", role: "img", "aria-label": lines.filter(Boolean).join(", ") }, ...children);
+  const linked = children.flat(3).some((child) => child?.nodeName === "a");
+  const node = svg("g", { "data-mark": "", role: linked ? "group" : "img", "aria-label": lines.filter(Boolean).join(", ") }, ...children);
   node.addEventListener("pointerenter", () => showTip(node, lines));
   node.addEventListener("pointerleave", hideTip);
   node.tell = () => showTip(node, lines);

@@ -108,7 +108,7 @@ function validity(run, data) {
   const spoke = data.findings.filter(([, reasons]) => reasons.length);
   const head = spoke.length ? `${plural(spoke.length, "rule")} of ${data.findings.length} spoke.` : `None of the ${data.findings.length} rules speaks against this run.`;
   const rows = data.findings.map(([rule, reasons, ignored]) => [rule, reasons.length ? (ignored ? "ignored" : "against") : "ok", reasons.length ? reasons.map((reason) => el("div", { class: "foreign" }, reason)) : ""]);
-  return section("Validity", el("p", { class: "soft" }, head), el("details", { open: spoke.length > 0 }, el("summary", {}, "All rules"), table(["rule", "", "what it says"], rows, { wrap: true })));
+  return section("Validity", el("p", { class: "soft" }, head), el("details", { open: spoke.length > 0 }, el("summary", {}, "All rules"), table(["rule", "verdict", "what it says"], rows, { wrap: true })));
 }
 
 function warnings(data) {

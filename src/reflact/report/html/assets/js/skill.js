@@ -18,6 +18,7 @@ export function skillHistory(run, data, link) {
   };
   show(...kinds[0]);
   return [
+    el("h2", { class: "first" }, "Step by step"),
     el("div", { class: "controls" }, el("div", { class: "segments", role: "group", "aria-label": "Steps" }, buttons)),
     place,
     skillText("The best skill", data.best_skill),
