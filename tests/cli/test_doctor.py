@@ -1,10 +1,18 @@
 """The doctor must find before a run what would spoil it, say what to do, and change nothing."""
 
+import asyncio
+import os
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from reflact.cli.doctor import doctor
+from reflact.config.compose import compose
+from reflact.core.names import Role
+from reflact.models.azure_auth import PROCESS_TOKENS, TokenSource
+from reflact.models.limit_making import make_limiter
+from reflact.models.registry import limit_key
 from reflact.rundir.claim import Claim
 from reflact.testing import Fault, Reply, ScriptedServer
 
@@ -179,3 +187,79 @@ def test_agents_need_their_program(monkeypatch, place):
     program.write_text("#!/bin/sh\necho codex-cli 9.9\n")
     program.chmod(0o755)
     assert "codex-cli 9.9" in examine("harness=codex_exec", "model.teacher_backend=template").said("ok", "student")
+
+
+def test_the_credential_is_named_and_never_shown(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-very-secret-0123456789")
+    result = served(lambda _: Reply("ready"), "model.student_api_key_env=MY_KEY", "model.teacher_backend=rehearsal")
+    assert "student: the key in MY_KEY, at http://127.0.0.1:" in result.said("ok", "login")
+    assert "very-secret" not in result.output
+    result = served(lambda _: Reply("ready"))
+    assert "student: no key, since OPENAI_API_KEY is not set" in result.said("ok", "login")
+    assert "teacher: no key" in result.said("ok", "login")
+
+
+@pytest.mark.parametrize(
+    ("mode", "word"), [("azure_cli", "login of the Azure CLI"), ("managed_identity", "managed identity me of this")]
+)
+def test_azure_logins_are_named_also_where_they_fail(monkeypatch, place, mode, word):
+    monkeypatch.setenv("PATH", str(place))
+    monkeypatch.setenv("IDENTITY_ENDPOINT", "http://127.0.0.1:9/msi/token")
+    monkeypatch.setenv("IDENTITY_HEADER", "x")
+    settings = [f"model.student_azure_openai_auth_mode={mode}", "model.teacher_backend=template"]
+    if mode == "managed_identity":
+        settings.append("model.student_azure_openai_managed_identity_client_id=me")
+    else:
+        result = examine("model.student_azure_openai_endpoint=https://x.openai.azure.com", *settings)
+        assert result.code == 69 and "not on the PATH" in result.said("failed", "student")
+        assert word in result.said("ok", "login")
+        return
+    monkeypatch.setattr(PROCESS_TOKENS, "source", lambda *_: TokenSource(nobody, "hint", pause=lambda _: None))
+    result = examine("model.student_azure_openai_endpoint=https://x.openai.azure.com", *settings)
+    assert result.code == 69 and word in result.said("ok", "login")
+
+
+def nobody():
+    raise OSError("nobody is there")
+
+
+def test_a_server_that_is_not_there_is_said_once():
+    with ScriptedServer(lambda _: Reply("ready")) as server:
+        url = server.base_url
+    result = examine(f"model.student_base_url={url}", "model.teacher_backend=template")
+    said = result.said("failed", "student")
+    assert result.code == 69 and said.count("connection") == 1 and "no connection" in said
+    assert "Look at the endpoint and the network" in said
+
+
+def test_who_shares_the_limits_is_said(place, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
+    with ScriptedServer(lambda _: Reply("ready")) as server:
+        url = f"model.student_base_url={server.base_url}"
+        config = compose([url, "limits.max_concurrent_requests=3"])
+        limiter = make_limiter(limit_key(config, Role.STUDENT), config.limits, lambda _: None, remote=True)
+
+        async def look():
+            async with limiter.permit(1):
+                result = await asyncio.to_thread(examine, url, "model.teacher_backend=template")
+            await limiter.aclose()
+            return result
+
+        result = asyncio.run(look())
+    assert f"at most 3 requests in flight; shared with 1 other process (pid {os.getpid()})" in result.said(
+        "ok", "limits"
+    )
+
+
+@pytest.mark.parametrize("method", ["one_shot", "gepa"])
+def test_the_plan_is_that_of_the_method(method):
+    result = examine(*QUIET, f"optimizer={method}")
+    said = result.said("ok", "plan")
+    assert said.startswith(f"{method}: ") and "epochs of" not in said
+    assert ("and 1 teacher call" in said) == (method == "one_shot")
+    assert "train.num_epochs" not in result.output
+
+
+def test_a_benchmark_that_runs_code_says_how_it_is_confined():
+    result = examine(*QUIET, "benchmark=spreadsheetbench", "env.sample=true")
+    assert "confined by" in result.said("ok", "sandbox") or "unsandboxed" in result.said("warning", "data")

@@ -52,6 +52,17 @@ class Endpoint:
         )
 
     @property
+    def way_in(self) -> str:
+        """Say which credential is used, and never what it is."""
+        if self.auth == "azure_cli":
+            return "the login of the Azure CLI (`az`)"
+        if self.auth == "managed_identity":
+            return f"the managed identity{f' {self.client_id}' if self.client_id else ''} of this machine"
+        if self.key == _NO_KEY:
+            return f"no key, since {self.key_env} is not set"
+        return f"the key in {self.key_env}"
+
+    @property
     def credential(self) -> str:
         """Tells credentials apart without holding them."""
         secret = self.key if self.auth == "api_key" else f"{self.auth}:{self.client_id}"

@@ -76,6 +76,8 @@ def limits_shown(key: LimitKey, limits: LimitsConfig, environ: Mapping[str, str]
         return f"{_rules(Board(), limits)}; not shared with other runs: {error}"
     others = len(board.members)
     text = f"{_rules(board, limits)}; shared with {others} other process{'' if others == 1 else 'es'}"
+    if others:
+        text += f" (pid {', '.join(sorted(name.partition('-')[0] for name in board.members))})"
     cool_s = board.cool_until - boot_clock()
     return f"{text}, all paused for {cool_s:.0f} s after a 429" if cool_s >= 1 else text
 

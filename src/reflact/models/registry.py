@@ -11,7 +11,7 @@ from reflact.config.schema import Config
 from reflact.core.errors import ConfigError
 from reflact.core.names import Role
 from reflact.models.agent_endpoints import AGENTS, resolve_agent_endpoint
-from reflact.models.endpoints import resolve_endpoint
+from reflact.models.endpoints import Endpoint, resolve_endpoint
 from reflact.models.limits import LimitKey
 from reflact.models.protocol import ChatModel, Sharing
 
@@ -61,16 +61,26 @@ def connect_beside(config: Config, role: Role, other: ChatModel) -> ChatModel:
     return connect_role(config, role)
 
 
+def endpoint_of(config: Config, role: Role, environ: Mapping[str, str] | None = None) -> Endpoint | None:
+    """Return where a role's calls go and what opens the door; None for what runs in this process.
+
+    Raises:
+        ConfigError: The endpoint is contradictory.
+        Unavailable: There is none, or its key is not in the environment.
+    """
+    backend: str = getattr(config.model, f"{role}_backend")
+    given = os.environ if environ is None else environ
+    if role is Role.STUDENT and backend in AGENTS:
+        return resolve_agent_endpoint(config, given)
+    return resolve_endpoint(config, role, given) if backend == "openai_chat" else None
+
+
 def limit_key(config: Config, role: Role, environ: Mapping[str, str] | None = None) -> LimitKey:
     """Return what a role's calls share limits by: endpoint, deployment and the credential's fingerprint."""
-    backend: str = getattr(config.model, f"{role}_backend")
     model: str = getattr(config.model, str(role))
-    if role is Role.STUDENT and backend in AGENTS:
-        endpoint = resolve_agent_endpoint(config, os.environ if environ is None else environ)
-        return LimitKey(endpoint.public_url, model, endpoint.credential)
-    if backend != "openai_chat":
-        return LimitKey(backend, model)
-    endpoint = resolve_endpoint(config, role, os.environ if environ is None else environ)
+    endpoint = endpoint_of(config, role, environ)
+    if endpoint is None:
+        return LimitKey(getattr(config.model, f"{role}_backend"), model)
     return LimitKey(endpoint.public_url, model, endpoint.credential)
 
 

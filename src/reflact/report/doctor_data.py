@@ -84,6 +84,9 @@ def _load(config: Config, loaded: Loaded) -> Iterator[Check]:
     for finding in benchmark.check(split):
         make = failed if finding.level == "error" else warning
         yield make("data", f"{clean(finding.code, 40)}: {clean(finding.message, 1000)}")
+    sandbox = benchmark.settings().get("sandbox")
+    if sandbox is not None and sandbox != "unsandboxed":  # what is not confined is a finding of the benchmark
+        yield ok("sandbox", f"what the student writes runs confined by {clean(sandbox, 40)}")
     skill = read_skill(benchmark, config.env.skill_init)
     tokens = len(skill) // CHARS_PER_TOKEN
     named = clean(config.env.skill_init, 300)

@@ -13,7 +13,7 @@ from reflact.harness.registry import connect_student
 from reflact.models.agent_endpoints import AGENTS
 from reflact.models.limit_making import limits_shown
 from reflact.models.protocol import CallError, ChatModel, ChatReply, ChatRequest, Failure, Message
-from reflact.models.registry import connect_role, limit_key
+from reflact.models.registry import connect_role, endpoint_of, limit_key
 from reflact.report.doctor import Check, attempt, failed, ok, warning
 from reflact.report.text import clean, duration
 
@@ -38,15 +38,23 @@ def check_models(config: Config) -> Iterator[Check]:
         yield from attempt("teacher", lambda: _check_role(config, Role.TEACHER))
 
 
+def _check_access(config: Config, role: Role) -> Iterator[Check]:
+    """Say which credential is used and which limits hold; neither asks anybody."""
+    endpoint = endpoint_of(config, role)
+    if endpoint is None:
+        return
+    yield ok("login", f"{role}: {endpoint.way_in}, at {clean(endpoint.public_url, 200)}")
+    yield ok("limits", f"{role}: {clean(limits_shown(limit_key(config, role), config.limits), 400)}")
+
+
 def _check_role(config: Config, role: Role) -> Iterator[Check]:
     name = str(role)
+    yield from _check_access(config, role)
     model = connect_role(config, role)
     info = model.info
     where = f"{clean(info.model, 80)}{f' at {clean(info.endpoint, 200)}' if info.endpoint else ''}"
     if info.simulated:
         where += " (simulated)"
-    if info.endpoint:
-        yield ok("limits", f"{name}: {clean(limits_shown(limit_key(config, role), config.limits), 400)}")
     began = time.monotonic()
     try:
         reply = asyncio.run(_ask(model))
@@ -87,7 +95,10 @@ async def _ask(model: ChatModel) -> ChatReply:
 
 def _no_answer(name: str, where: str, error: CallError) -> Check:
     status = f", status {error.status}" if error.status is not None else ""
-    text = f"{where}: {error.failure.value.replace('_', ' ')}{status}: {clean(error, 600).rstrip('.')}"
+    said = clean(error, 600).rstrip(".")
+    kind = f"{error.failure.value.replace('_', ' ')}{status}"
+    # Without a connection the text says so itself.
+    text = f"{where}: {said}" if error.failure is Failure.CONNECTION else f"{where}: {kind}: {said}"
     if error.failure is Failure.RATE_LIMIT:
         return warning(name, f"{text}. The service is there, but has no room now: expect waiting")
     advice = ADVICE.get(error.failure, "")
@@ -111,8 +122,15 @@ ADVICE = {
 
 def _check_agent(config: Config) -> Iterator[Check]:
     """Check program, endpoint and login of an agent; a call would need a whole item."""
+    yield from _check_access(config, Role.STUDENT)
     info = connect_student(config).info
     settings = info.settings
-    yield ok("student", f"{clean(settings['cli'], 100)} ({clean(settings['client'], 40)}), {clean(info.endpoint, 200)}")
+    yield ok(
+        "student",
+        f"{clean(settings['cli'], 100)} ({clean(settings['client'], 40)}), {clean(info.endpoint, 200)}; not asked: "
+        "`--probe 1` lets it do a train item",
+    )
     if settings["sandbox"] == "unsandboxed":
-        yield warning("student", "agents are not confined here: install bubblewrap, or see env.sandbox")
+        yield warning("sandbox", "agents are not confined here: install bubblewrap, or see env.sandbox")
+    else:
+        yield ok("sandbox", f"agents are confined by {clean(settings['sandbox'], 40)}")
