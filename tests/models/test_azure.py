@@ -202,6 +202,27 @@ def test_what_is_waited_for_is_said_and_the_wait_is_bounded() -> None:
     _soon(lambda: source.shown == "late")
 
 
+def test_a_slow_renewal_that_nobody_waits_for_is_not_spoken_of() -> None:
+    fetches, said = Fetches(), []
+    fetched = threading.Event()
+
+    def fetch() -> Token:
+        if fetches.count:
+            time.sleep(0.1)  # ten times as long as it may be silent
+        token = fetches()
+        if fetches.count == 2:
+            fetched.set()
+        return token
+
+    source = TokenSource(fetch, "log in", now=lambda: fetches.now, say=said.append, silent_s=0.01)
+    assert source.get() == "token-1"
+    fetches.now += 3400
+    assert source.get() == "token-1"
+    assert fetched.wait(10)
+    _soon(lambda: source.get() == "token-2")
+    assert said == []
+
+
 def test_a_quick_login_says_nothing(az: Az, capsys: pytest.CaptureFixture[str]) -> None:
     assert TokenSources().source("azure_cli", "").get() == "fake-az-token"
     assert capsys.readouterr() == ("", "")

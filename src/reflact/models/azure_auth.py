@@ -176,6 +176,9 @@ class TokenSource:
         flight.set_result(token.value)
 
     def _tell(self) -> None:
+        token = self._token
+        if token is not None and not self._ends(token):
+            return  # nobody waits: the old one serves
         self._say(
             f"{self._what} has given no token for {self._silent_s:g} s; waiting, {self._patience_s:g} s in all at most"
         )
