@@ -17,7 +17,7 @@ export function forestRows(groups, kind) {
 export function forest(groups, kind, several) {
   const number = groups.reduce((sum, group) => sum + group.rows.length, 0);
   const legend = [["the interval leaves zero out", "square", "blue"], ["the interval holds zero: noise", "hollow", "grey"]];
-  const caption = `Best skill ${KINDS[kind]}, test items of both sides paired, 95% bootstrap intervals, not corrected for the number of comparisons; p in the tables is (Holm).`;
+  const caption = `Best skill ${KINDS[kind]}, test items of both sides paired, 95% bootstrap intervals, not corrected for the number of comparisons; the p-values of the tables are (Holm).`;
   return figure(`${number} differences on test, ${KINDS[kind]}`, (width) => draw(groups, kind, several, width), { legend, caption });
 }
 
@@ -31,7 +31,7 @@ function draw(groups, kind, several, width) {
   const high = Math.max(0, ...bounds);
   const pad = (high - low || 0.2) * 0.04;
   const x = linear(low - pad, high + pad, left, width - right);
-  const values = ticks(low - pad, high + pad, Math.max(2, Math.floor((width - left - right) / 90)));
+  const values = ticks(low - pad, high + pad, Math.max(2, Math.floor((width - left - right) / 60)));
   const digits = decimals(values);
   const bottom = rows.length * ROW + 8;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height },

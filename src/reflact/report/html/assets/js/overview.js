@@ -75,7 +75,7 @@ function tiles(data) {
   const known = data.spent.every((row) => row.cost_usd !== null);
   const usd = data.spent.reduce((sum, row) => sum + (row.cost_usd ?? 0), 0);
   if (data.spent.length) found.push(tile("spent by this run", known ? money(usd) : `${count(tokens)} tokens`, known ? `${count(tokens)} tokens` : "the price of a model is not known"));
-  found.push(tile("worked", duration(data.timeline.end), `${plural(data.limits.count, "rate limit")} (429), ${duration(data.limits.wait ?? 0)} waited`));
+  if (data.timeline.end > 0) found.push(tile("worked", duration(data.timeline.end), `${plural(data.limits.count, "rate limit")} (429), ${duration(data.limits.wait ?? 0)} waited`));
   return el("div", { class: "tiles" }, found);
 }
 
@@ -108,7 +108,7 @@ function validity(run, data) {
   const spoke = data.findings.filter(([, reasons]) => reasons.length);
   const head = spoke.length ? `${plural(spoke.length, "rule")} of ${data.findings.length} spoke.` : `None of the ${data.findings.length} rules speaks against this run.`;
   const rows = data.findings.map(([rule, reasons, ignored]) => [rule, reasons.length ? (ignored ? "ignored" : "against") : "ok", reasons.length ? reasons.map((reason) => el("div", { class: "foreign" }, reason)) : ""]);
-  return section("Validity", el("p", { class: "soft" }, head), el("details", { open: spoke.length > 0 }, el("summary", {}, "All rules"), table(["rule", "verdict", "what it says"], rows, { wrap: true })));
+  return section("Validity", el("p", { class: "soft" }, head), el("details", {}, el("summary", {}, "All rules"), table(["rule", "verdict", "what it says"], rows, { wrap: true })));
 }
 
 function warnings(data) {

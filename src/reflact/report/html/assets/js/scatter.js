@@ -5,6 +5,7 @@ import { count, interval, money, signed } from "./text.js";
 
 const SHAPES = ["circle", "square", "diamond", "triangle", "cross", "hollow"];
 const COLOURS = ["blue", "orange", "green", "purple", "red", "grey"];
+const MOST_NAMES = 8;
 const FRAME = { top: 14, left: 54, right: 14, bottom: 46 };
 
 /** One row a run that has a gain and a price, in money where all have one, else in tokens. */
@@ -22,7 +23,7 @@ export function scatter({ rows, unit }) {
   const benchmarks = [...new Set(rows.map((row) => row.benchmark))];
   const look = new Map(benchmarks.map((name, place) => [name, [SHAPES[place % 6], COLOURS[place % 6]]]));
   const legend = [...look].map(([name, [shape, colour]]) => [name, shape, colour]);
-  if (rows.length > 1) legend.push(["no other run gains more for less", "dash", "grey"]);
+  if (rows.length > 1) legend.push([`no other run${look.size > 1 ? " of the benchmark" : ""} gains more for less`, "dash", look.size > 1 ? "grey" : COLOURS[0]]);
   const what = unit === "cost" ? "US dollars" : "tokens";
   const caption = `Gain of the best over the initial skill on test against ${what} (own and reused).${unit === "cost" ? "" : " The price of at least one run is not known, so tokens stand for cost."}`;
   return figure(`Gain on test against ${what} of ${rows.length} runs`, (width) => draw(rows, unit, look, width), { legend, caption });
@@ -42,8 +43,9 @@ function draw(rows, unit, look, width) {
   const padY = (high - low || 0.2) * 0.08;
   const y = linear(low - padY, high + padY, height - FRAME.bottom, FRAME.top);
   const yTicks = ticks(low - padY, high + padY, 5);
-  const xTicks = wide ? ticks(left, right, 4).filter(Number.isInteger).map((n) => 10 ** n) : ticks(left - padX, right + padX, Math.floor(width / 110)).filter((value) => value >= 0);
-  const kept = front(rows, unit);
+  const xTicks = wide ? decades(left, right) : ticks(left - padX, right + padX, Math.floor(width / 110)).filter((value) => value >= 0);
+  const fronts = [...look].map(([name, [, colour]]) => [front(rows.filter((row) => row.benchmark === name), unit), colour]);
+  const labelled = fronts.flatMap(([kept]) => kept);
   const write = unit === "cost" ? money : count;
   const digits = decimals(yTicks);
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
@@ -51,14 +53,22 @@ function draw(rows, unit, look, width) {
     bottomAxis(x, xTicks, height - FRAME.bottom, write, FRAME.top),
     svg("text", { x: (FRAME.left + width - FRAME.right) / 2, y: height - 8, "text-anchor": "middle", class: "soft" }, unit === "cost" ? "cost of the run" : "tokens of the run"),
     svg("line", { x1: FRAME.left, x2: width - FRAME.right, y1: y(0), y2: y(0), class: "zero" }),
-    svg("path", { d: path(kept, unit, x, y), class: "line dash grey" }),
-    kept.map((row) => label(row, x(row[unit]), y(row.gain[0]), width)),
+    fronts.map(([kept, colour]) => svg("path", { d: path(kept, unit, x, y), class: `line dash ${colour}` })),
+    (labelled.length > MOST_NAMES ? [] : labelled).map((row) => label(row, x(row[unit]), y(row.gain[0]), width)),
     rows.map((row) => mark(row, unit, write, look.get(row.benchmark), x, y)));
+}
+
+/** 1, 2 and 5 of each power of ten between two logarithms; fewer where there are many powers. */
+function decades(low, high) {
+  const steps = high - low > 2.2 ? [1] : [1, 2, 5];
+  const found = [];
+  for (let n = Math.floor(low); n <= Math.ceil(high); n += 1) found.push(...steps.map((step) => step * 10 ** n));
+  return found.filter((value) => Math.log10(value) >= low - 0.02 && Math.log10(value) <= high + 0.02);
 }
 
 /** The runs that gain more than every cheaper one, from the cheapest on. */
 function front(rows, unit) {
-  let best = -Infinity;
+  let best = 0;
   return [...rows].sort((a, b) => a[unit] - b[unit] || b.gain[0] - a.gain[0]).filter((row) => row.gain[0] > best && ((best = row.gain[0]), true));
 }
 
