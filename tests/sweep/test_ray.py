@@ -80,3 +80,10 @@ def test_a_signal_stops_what_runs_and_ends_ray(tmp_path: Path, place: Path) -> N
     ends = {name: seen[-1] for name, seen in states(root).items()}
     assert ends == {"LR-orders-2": "stopped", "LR-orders-4": "stopped", "LR-orders-8": "planned"}
     until(lambda: not started_in(place), "the end of Ray")
+
+
+def test_what_the_extra_asks_for_agrees_with_itself() -> None:
+    if not PYTHON.exists():
+        pytest.skip("absent: .venv-ray (make setup-ray)")
+    checked = subprocess.run([str(PYTHON), "-m", "pip", "check"], capture_output=True, timeout=120)
+    assert checked.returncode == 0, checked.stdout.decode()
