@@ -329,7 +329,7 @@ def test_what_is_in_force_is_shown(tmp_path: Path) -> None:
         await asyncio.sleep(0.01)
         shown = limits_shown(KEY, LimitsConfig(requests_per_minute=9, adaptive=True), environ)
         assert "at most 4 requests in flight, at most 9 requests a minute, adapting to 429s" in shown
-        assert "shared with 1 other process, all paused for" in shown
+        assert f"shared with 1 other process (pid {os.getpid()}), all paused for" in shown
         await limiter.aclose()
 
     asyncio.run(main())
