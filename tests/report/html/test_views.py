@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from reflact.report.html.build import build_report, write_report
 from tests.report.html.browser import Browser
 
 RUN = "#/run/study%2FDEFAULT-searchqa-5.5"
@@ -159,3 +161,22 @@ def test_the_configuration_names_what_differs(page, browser):
     browser.open(page, f"{OTHER}/configuration")
     assert any("optimizer.learning_rate" in text and "1" in text for text in browser.texts("#run tbody tr"))
     assert "ablation/lr=lr1" in browser.text("#run") or "optimizer.lr_scheduler" in browser.text("#run")
+
+
+def test_an_unfinished_run_says_so_and_shows_what_there_is(study, tmp_path, browser):
+    """Its summary is not written yet, and the last line of its events is torn."""
+    root = tmp_path / "runs"
+    shutil.copytree(study / "DEFAULT-searchqa-5.5", root / "cut")
+    (root / "cut" / "summary.json").unlink()
+    events = (root / "cut" / "events.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in events if '"kind": "run_finished"' not in line]
+    (root / "cut" / "events.jsonl").write_text("\n".join(kept) + '\n{"t": 17', encoding="utf-8")
+    out = tmp_path / "cut.html"
+    write_report(build_report([root]), out)
+    browser.open(out, "#/run/runs%2Fcut")
+    assert "This run is " in browser.text("#run .notice")
+    best = history(study, "DEFAULT-searchqa-5.5")[-1]["best"]["score"]
+    assert f"→ {best:.3f}" in browser.text("#run .tiles")
+    assert "3 of 7" in browser.text("#run .tiles")
+    browser.open(out, "#/run/runs%2Fcut/trajectories?phase=nonsense")
+    assert len(browser.texts(".list li")) == 100  # a filter that cannot be is none

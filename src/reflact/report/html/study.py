@@ -131,7 +131,12 @@ def _tiles(pairs: Sequence[tuple[Entry, Happened]]) -> Iterator[tuple[str, str, 
     yield "runs", str(len(pairs)), told
     invalid = sum(1 for entry, _ in pairs if entry.valid is False)
     complete = sum(1 for entry, _ in pairs if entry.run.complete)
-    yield "valid", f"{complete - invalid} of {complete}", f"{plural(invalid, 'complete run')} left out of the tables"
+    left_out = f"{plural(invalid, 'complete run')} left out of the tables"
+    yield (
+        "valid",
+        f"{complete - invalid} of {complete}" if complete else "–",
+        left_out if complete else "none is complete",
+    )
     spent = [_spent(entry, events) for entry, events in pairs]
     tokens = [one.tokens_own for one in spent if one.tokens_own is not None]
     yield "tokens", count(fsum(tokens)), "spent by all runs, shared work once"

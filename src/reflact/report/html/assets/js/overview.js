@@ -61,6 +61,10 @@ function tiles(data) {
     if (before?.interval) rest.unshift(`initial ${interval(before.interval)},`);
     found.push(tile(part, `${before ? `${score(before.hard)} → ` : ""}${score(after.hard)}`, rest.join(" ")));
   }
+  if (!found.length && data.curve.length) {
+    const [first, last] = [data.curve[0], data.curve.at(-1)];
+    found.push(tile("selection so far", `${score(first.score)} → ${score(last.best)}`, `initial ${interval(first.interval)} n=${first.scored ?? "?"}, best so far`));
+  }
   const { value, interval: bounds, n, p } = data.gain;
   if (value !== null) {
     const noise = bounds && bounds[0] <= 0 && bounds[1] >= 0 ? ", noise: the interval holds zero" : "";

@@ -13,7 +13,8 @@ export function browser(data, filter, open, go) {
   const detail = el("div", { class: "detail" });
   const box = el("div", { class: "explorer" });
   const status = el("span", { class: "soft", role: "status" });
-  const state = { filter: { ...filter }, open, shown: PAGE };
+  const known = data.phases.some((phase) => [phase.name, phase.kind].includes(filter.phase));
+  const state = { filter: { ...filter, phase: known ? filter.phase : "" }, open, shown: PAGE };
   const refresh = () => {
     const rows = filtered(data, state.filter);
     status.textContent = rows.length === data.rows.length ? plural(rows.length, "row") : `${rows.length} of ${plural(data.rows.length, "row")}`;
