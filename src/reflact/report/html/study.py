@@ -6,19 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import fsum
-from typing import Any
 
 from reflact.core.names import RunState
 from reflact.core.types import Json
+from reflact.report.html.charts import charts
 from reflact.report.html.entries import Content, Entry
 from reflact.report.html.happened import Happened
-from reflact.report.html.overview import gain, state_of
+from reflact.report.html.overview import state_of
 from reflact.report.html.reading import NONSENSE, number
-from reflact.report.tables.grid import Grid, Raw
+from reflact.report.tables.grid import Grid
 from reflact.report.tables.measures import Spending, spending
-from reflact.report.text import clean, count, duration, interval, money, plural, score
-
-_CHANGES = {"versus": "delta_default", "gain": "delta"}
+from reflact.report.text import count, duration, interval, money, plural, score
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ def study_view(content: Content, happened: Sequence[Happened], problems: Sequenc
         grids=tuple((grid, tuple(tuple(_cells(grid, row, places)) for row in grid.rows)) for grid in grids),
         notes=content.tables.notes if content.tables is not None else (),
         problems=(*content.problems, *problems),
-        charts=[*_charts(grids, places), *_others(content.entries)],
+        charts=charts(grids, content.entries, places),
     )
 
 
@@ -250,59 +248,3 @@ def _sortable(text: str) -> float | None:
         return number(float(text))
     except ValueError:
         return None
-
-
-def _others(entries: Sequence[Entry]) -> Iterator[Json]:
-    """Yield the gains of runs that belong to no table, as a group of their own."""
-    rows = []
-    for entry in entries:
-        if entry.run.point is None and entry.valid and not entry.damaged:
-            with suppress(*NONSENSE):
-                found = gain(entry.run.summary)
-                rows += [] if found["value"] is None else [_other(entry, found)]
-    if rows:
-        yield {"name": "others", "title": "Runs that are in no table", "rows": rows}
-
-
-def _other(entry: Entry, found: Mapping[str, Any]) -> Json:
-    spent, bounds = spending(entry.run), found["interval"] or [None, None]
-    return {
-        "benchmark": entry.run.benchmark,
-        "value": clean(entry.run.run_id),
-        "fill": "measured",
-        "state": entry.run.state.value,
-        "run": clean(entry.run.run_id),
-        "place": entry.place,
-        "versus": [None] * 5,
-        "gain": [found["value"], *bounds, found["n"], None],
-        "tokens": spent.tokens,
-        "cost": spent.cost_usd,
-    }
-
-
-def _charts(grids: Sequence[Grid], places: Mapping[str, str]) -> list[Json]:
-    """Return the rows of every group's table as numbers."""
-    return [
-        {"name": grid.name, "title": grid.title, "rows": [_chart_row(raw, places) for raw in grid.raw]}
-        for grid in grids
-        if grid.raw and "delta" in grid.raw[0]
-    ]
-
-
-def _chart_row(raw: Mapping[str, Raw], places: Mapping[str, str]) -> Json:
-    run_id = str(raw.get("run_id") or "")
-    changes: dict[str, Any] = {
-        name: [number(raw.get(f"{key}{end}")) for end in ("", "_low", "_high", "_n", "_p_holm")]
-        for name, key in _CHANGES.items()
-    }
-    return {
-        "benchmark": str(raw["benchmark"]),
-        "value": str(raw["value"]),
-        "fill": str(raw["fill"] or ""),
-        "state": str(raw["state"] or ""),
-        "run": run_id,
-        "place": places.get(run_id, ""),
-        **changes,
-        "tokens": number(raw.get("tokens")),
-        "cost": number(raw.get("cost_usd")),
-    }
