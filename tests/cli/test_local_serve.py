@@ -82,7 +82,10 @@ def serve(cache: Path, *arguments: str, env: Mapping[str, str] | None = None) ->
 
 def end(served: Served, number: signal.Signals) -> tuple[int, str]:
     served.process.send_signal(number)
-    rest, _ = served.process.communicate(timeout=WAIT_S)
+    try:
+        rest, _ = served.process.communicate(timeout=WAIT_S)
+    finally:
+        served.process.kill()  # of one that has ended, this does nothing
     return served.process.returncode, rest
 
 
