@@ -55,6 +55,12 @@ $(STAMPS)/agents: $(STAMPS)/dev
 	@$(PIP) --editable '.[agents]'
 	@touch $@
 
+# Experiment trackers, some 200 MB.
+$(STAMPS)/trackers: $(STAMPS)/dev
+	@echo "Installing the libraries of experiment trackers into $(VENV) ..."
+	@$(PIP) --editable '.[mlflow,wandb,tensorboard]'
+	@touch $@
+
 # Where tests may install what is missing: the sandbox for code that models write.
 $(STAMPS)/sandbox: $(STAMPS)/venv
 	@command -v bwrap >/dev/null || { apt-get -qq update && apt-get -qq install -y bubblewrap >/dev/null; }
@@ -93,7 +99,7 @@ demo: $(STAMPS)/demo
 	@$(BIN)/reflact-train benchmark=orders harness=local
 	@echo "           The commands are in $(BIN); to call them by their names: . $(BIN)/activate"
 
-test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/browser $(STAMPS)/slurm $(STAMPS)/alfworld $(STAMPS)/agents $(RAY)/.installed)
+test: $(STAMPS)/dev $(if $(CI),$(STAMPS)/sandbox $(STAMPS)/browser $(STAMPS)/slurm $(STAMPS)/alfworld $(STAMPS)/agents $(STAMPS)/trackers $(RAY)/.installed)
 	@tmp=$$(mktemp -d) && { $(BIN)/python -m pytest -n 2 --basetemp=$$tmp/tests $(if $(CI),--gaps=fail) $(ARGS); \
 		code=$$?; rm -rf $$tmp; exit $$code; }
 

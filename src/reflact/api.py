@@ -18,6 +18,7 @@ from reflact.engine.evaluate import evaluate as _evaluate
 from reflact.engine.run import train as _train
 from reflact.engine.summary import Summary
 from reflact.sweep.start import begin
+from reflact.trackers.listening import tracking
 
 __all__ = ["compose", "evaluate", "train"]
 
@@ -40,8 +41,8 @@ def train(config: Config, *, listeners: Sequence[Emit] = ()) -> Summary:
     own = _settled(config)
 
     def work() -> Summary:
-        with begin(own, evaluation=False) or nullcontext() as claim:
-            return _train(own, claim=claim, listeners=listeners)
+        with begin(own, evaluation=False) or nullcontext() as claim, tracking(own) as tracked:
+            return _train(own, claim=claim, listeners=(*listeners, *tracked))
 
     return _outside_loops(work)
 
@@ -55,8 +56,8 @@ def evaluate(config: Config, *, listeners: Sequence[Emit] = ()) -> Summary:
     own = _settled(config)
 
     def work() -> Summary:
-        with begin(own, evaluation=True) or nullcontext() as claim:
-            return _evaluate(own, claim=claim, listeners=listeners)
+        with begin(own, evaluation=True) or nullcontext() as claim, tracking(own) as tracked:
+            return _evaluate(own, claim=claim, listeners=(*listeners, *tracked))
 
     return _outside_loops(work)
 

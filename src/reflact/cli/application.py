@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from reflact.cli import help
-from reflact.cli.errors import guarded, tell
+from reflact.cli.errors import guarded, say, tell
 from reflact.cli.utf8 import ensure_utf8
 
 if TYPE_CHECKING:
@@ -53,9 +53,12 @@ def shown(run: Run, config: Config, claim: Claim | None) -> Summary:
 
     from reflact.report.closing import print_closing
     from reflact.report.live import make_display
+    from reflact.trackers.listening import tracking
 
-    with make_display(config) as emit:
-        summary = run(config, claim=claim, listeners=(emit,))
+    tracked = tracking(config, lambda message: say("reflact", message))
+    # The display closes first, so that it does not stand on the terminal while trackers finish.
+    with tracked as listeners, make_display(config) as emit:
+        summary = run(config, claim=claim, listeners=(emit, *listeners))
     if config.display.mode != "off":
         tell(lambda: print_closing(Path(config.env.out_root)))
     return summary

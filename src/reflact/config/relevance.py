@@ -38,11 +38,23 @@ def _benchmark(*names: str) -> Callable[[Config], bool]:
     return lambda config: config.benchmark.name in names
 
 
+def _tracker(name: str) -> Callable[[Config], bool]:
+    return lambda config: name in config.tracking.trackers
+
+
+_turns = _benchmark("alfworld", "spreadsheetbench")
 SCOPES = (
     Scope(("model.codex_",), _student("codex_exec"), "with model.student_backend=codex_exec"),
     Scope(("model.claude_code_",), _student("claude_code_exec"), "with model.student_backend=claude_code_exec"),
     Scope(("model.exec_", "env.idle_timeout", "run.keep_workspaces"), _student(*AGENTS), "with an agent's harness"),
     Scope(("model.local_path", "local."), _anyone("local"), "with a backend `local`"),
+    Scope(("tracking.mlflow_",), _tracker("mlflow"), "with the tracker `mlflow`"),
+    Scope(("tracking.wandb_",), _tracker("wandb"), "with the tracker `wandb`"),
+    Scope(
+        ("tracking.project", "tracking.folder", "tracking.close_timeout_s"),
+        lambda config: bool(config.tracking.trackers),
+        "with tracking.trackers",
+    ),
     Scope(("rehearsal.",), _anyone("rehearsal"), "with a backend `rehearsal`"),
     Scope(("env.due", "env.size"), _benchmark("orders"), "with benchmark=orders"),
     Scope(("env.max_context_chars",), _benchmark("searchqa"), "with benchmark=searchqa"),
@@ -58,10 +70,11 @@ SCOPES = (
         "with benchmark=spreadsheetbench",
     ),
     Scope(
-        ("env.max_turns", "env.env_workers"),
-        _benchmark("alfworld", "spreadsheetbench"),
-        "with benchmark=alfworld or spreadsheetbench",
+        ("env.max_turns",),
+        lambda config: _turns(config) or config.model.student_backend == "claude_code_exec",
+        "with benchmark=alfworld or spreadsheetbench, or harness=claude_code_exec",
     ),
+    Scope(("env.env_workers",), _turns, "with benchmark=alfworld or spreadsheetbench"),
     Scope(("optimizer.gepa_",), lambda config: config.optimizer.name == "gepa", "with optimizer=gepa"),
     Scope(
         ("evaluation.gate_mixed_weight",),

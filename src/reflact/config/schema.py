@@ -19,6 +19,7 @@ from reflact.config.operation import (
     ValidityConfig,
 )
 from reflact.config.study import EnvConfig, EvaluationConfig, GradientConfig, OptimizerConfig, TrainConfig
+from reflact.config.tracking import TrackingConfig
 
 
 @dataclass(slots=True)
@@ -47,6 +48,7 @@ class Config:
     sweep: SweepConfig = field(default_factory=SweepConfig)
     validity: ValidityConfig = field(default_factory=ValidityConfig)
     display: DisplayConfig = field(default_factory=DisplayConfig)
+    tracking: TrackingConfig = field(default_factory=TrackingConfig)
     rehearsal: RehearsalConfig = field(default_factory=RehearsalConfig)
     local: LocalConfig = field(default_factory=LocalConfig)
     skill: str = opt("", "`reflact-eval` only: the skill to evaluate: a path, `default` or `none`.", path=True)

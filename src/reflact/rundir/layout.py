@@ -308,6 +308,11 @@ class RunLayout:
         return self.root / "summary.json"
 
     @property
+    def trackers(self) -> Path:
+        """Folder of what experiment trackers write, a folder a tracker."""
+        return self.root / "trackers"
+
+    @property
     def log(self) -> Path:
         """The text log."""
         return self.root / "train.log"

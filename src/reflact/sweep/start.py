@@ -11,6 +11,7 @@ from reflact.core.names import RunState
 from reflact.rundir.claim import Claim
 from reflact.rundir.refusal import refusal, shown
 from reflact.rundir.view import view_run
+from reflact.trackers.registry import require_trackers
 
 NOTHING_BEGUN = "nothing was begun: no directory was claimed and no call was made"
 
@@ -50,6 +51,7 @@ def begin(config: Config, *, evaluation: bool) -> Claim | None:
 
     root = Path(config.env.out_root)
     require_free(root, resume=config.run.resume)
+    require_trackers(config.tracking)
     preflight(config, root, skill=skill_name(config) if evaluation else None)
     return take(config)
 
