@@ -10,6 +10,7 @@ import pytest
 from reflact.core.names import RunState
 from reflact.report.status import StatusBoard
 from reflact.report.status_view import totals
+from reflact.rundir.archive import archive
 from reflact.sweep.ledger import Ledger
 from tests.report.script import Script
 
@@ -89,3 +90,9 @@ def test_a_damaged_ledger_hides_no_run(root):
     (root / "ledger").mkdir()
     (root / "ledger" / "x.jsonl").write_text("{}\nnot json\n{}\n")
     assert seen(root)["a"].state == RunState.STALE
+
+
+def test_a_failed_run_that_was_archived_is_to_be_done_again(root):
+    note(root, "a", RunState.FAILED, "SIGKILL")
+    archive(root / "a", "killed", time.time)
+    assert seen(root)["a"].state == RunState.PLANNED

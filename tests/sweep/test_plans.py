@@ -190,3 +190,15 @@ def test_what_older_results_tell_is_not_planned_again(tmp_path: Path) -> None:
     same = aliases(planned)
     assert same["BATCH-livemathematicianbench-full"] == "DEFAULT-livemathematicianbench-5.5"
     assert same["SCHED-livemathematicianbench-constant"] == "LR-livemathematicianbench-4"
+
+
+def test_a_rehearsal_is_estimated_at_the_prices_at_which_it_is_counted() -> None:
+    line = "pricing.models={gpt-5.5:{prompt:1,completion:1}}"
+    paid, free = (
+        plan(
+            "longpair", ["docvqa"], (f"++{line}", f"model.student_backend={backend}", f"model.teacher_backend={other}")
+        )
+        for backend, other in (("rehearsal", "rehearsal"), ("local", "template"))
+    )
+    costs = [entry.estimate.cost_usd for entry in (*paid, *free) if entry.estimate is not None]
+    assert len(costs) == 4 and all(cost and cost > 0 for cost in costs[:2]) and costs[2:] == [0.0, 0.0]

@@ -9,6 +9,7 @@ from typing import Any
 
 from reflact.core.names import RunState
 from reflact.rundir.jsonl import read_jsonl
+from reflact.rundir.view import ARCHIVE
 
 FOLDER = "ledger"
 _ENDS = frozenset({RunState.FAILED, RunState.STOPPED, RunState.REFUSED})
@@ -43,7 +44,7 @@ class Told:
 def last_lines(folders: Iterable[Path]) -> dict[Path, Told]:
     """Return the last line about each run in the ledgers of these sweeps, by the directory of the run.
 
-    That is the one below the sweep's root, also where the root was moved since.
+    That is the one below the sweep's root, also where the root was moved since. Nothing is told of what was archived.
 
     Raises:
         DataError: A ledger is damaged.
@@ -56,7 +57,13 @@ def last_lines(folders: Iterable[Path]) -> dict[Path, Told]:
                 place = folder / Path(str(line.get("out_dir") or line.get("run_id"))).name
                 if told is not None and (place not in last or told.time >= last[place].time):
                     last[place] = told
-    return dict(sorted(last.items()))
+    return {place: told for place, told in sorted(last.items()) if not _archived_since(place, told.time)}
+
+
+def _archived_since(place: Path, time: float) -> bool:
+    """Whether what a line tells of was moved away: the directory is free, and the run is to be done again."""
+    notes = (place.parent / ARCHIVE).glob("*.json")
+    return any(note.name.startswith(f"{place.name}-") and note.stat().st_mtime >= time for note in notes)
 
 
 def explains(told: Told, state: str) -> bool:

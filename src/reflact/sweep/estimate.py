@@ -110,8 +110,6 @@ def _cost(config: Config, spent: Mapping[Role, Usage | None]) -> float | None:
     prices = read_prices(config.pricing.models)
     total = 0.0
     for role, usage in spent.items():
-        if getattr(config.model, f"{role.value}_backend") == "rehearsal":
-            continue  # nothing is paid for it
         price = role_price(config, role, prices)
         if price is None or usage is None:
             return None
