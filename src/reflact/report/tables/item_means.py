@@ -14,21 +14,22 @@ from reflact.rundir.layout import EvaluationFolder, RunLayout
 def item_means(folder: EvaluationFolder) -> dict[str, float]:
     """Return the mean of `hard` over the repeats of each item whose every row is scored; empty without rows.
 
-    Of rows under several keys (a skill, model or code version that was given up) those under the last one count.
+    Every repeat has a key of its own, since its seed differs. Of a repeat's rows under several keys (a skill, model or
+    code version that was given up) those under the last one count.
 
     Raises:
         DataError: A line in the middle of the file is damaged.
     """
     last: dict[tuple[str, str, int], float | None] = {}
-    key = ""
+    keys: dict[int, str] = {}
     for _, row in read_jsonl(folder.results):
-        key = str(row.get("key"))
-        hard = row.get("hard")
+        repeat, key, hard = int(row.get("repeat", 0)), str(row.get("key")), row.get("hard")
         score = float(hard) if isinstance(hard, int | float) and row.get("status") != RowStatus.ERROR else None
-        last[key, str(row.get("id")), int(row.get("repeat", 0))] = score
+        keys[repeat] = key
+        last[key, str(row.get("id")), repeat] = score
     grouped: dict[str, list[float | None]] = {}
-    for (row_key, item, _), score in last.items():
-        if row_key == key:
+    for (key, item, repeat), score in last.items():
+        if key == keys[repeat]:
             grouped.setdefault(item, []).append(score)
     means: dict[str, float] = {}
     for item, scores in grouped.items():
