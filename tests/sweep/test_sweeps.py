@@ -13,15 +13,14 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands import Result, line, run, tree
+from tests.cli.commands import line, run, tree
+from tests.sweep.commands import PATIENCE_S, sweep
+
+pytestmark = pytest.mark.timeout(1500)
 
 SMALL = ("harness=rehearsal", "train.num_epochs=1", "evaluation.eval_test=false", "hydra/launcher=basic")
 # Long enough to be caught at work, however fast the machine.
 SLOW = ("rehearsal.latency_s=2", "env.workers=1")
-
-
-def sweep(folder: Path, *more: str) -> Result:
-    return run(folder, "reflact-train", "-m", *SMALL, "hydra.sweep.dir=study", *more)
 
 
 def states(root: Path) -> dict[str, list[str]]:
@@ -38,7 +37,7 @@ def plan(root: Path) -> dict[str, Any]:
 
 
 def until(met: Callable[[], Any], what: str) -> Any:
-    for _ in range(1200):
+    for _ in range(20 * PATIENCE_S):
         if found := met():
             return found
         time.sleep(0.05)
@@ -136,7 +135,7 @@ def test_a_signal_stops_what_runs_and_starts_nothing_more(tmp_path: Path, launch
     started = _start(tmp_path, f"hydra/launcher={launcher}")
     child = until(lambda: _child(root), "a run at work")
     started.send_signal(signal.SIGTERM)
-    assert started.wait(60) == 75
+    assert started.wait(PATIENCE_S) == 75
     assert _gone(child)
     assert "the sweep got SIGTERM" in (tmp_path / "said.txt").read_text(encoding="utf-8")
     assert states(root)["LR-orders-2"][-1] == "stopped"
@@ -155,7 +154,7 @@ def test_a_killed_run_harms_no_other_and_is_resumed_after_them(tmp_path: Path) -
     root = tmp_path / "study"
     started = _start(tmp_path, "env.workers=16", "rehearsal.latency_s=0.3")
     os.kill(until(lambda: _child(root), "a run at work"), signal.SIGKILL)
-    assert started.wait(120) == 0, (tmp_path / "said.txt").read_text(encoding="utf-8")
+    assert started.wait(PATIENCE_S) == 0, (tmp_path / "said.txt").read_text(encoding="utf-8")
     seen = states(root)
     assert seen["LR-orders-2"] == ["planned", "running", "failed", "running", "done"]
     assert seen["LR-orders-8"][-1] == "done"
@@ -171,7 +170,7 @@ def test_a_run_over_its_time_is_stopped_and_the_others_go_on(tmp_path: Path) -> 
 def test_on_failure_stop_starts_nothing_more(tmp_path: Path) -> None:
     started = _start(tmp_path, "sweep.on_failure=stop")
     os.kill(until(lambda: _child(tmp_path / "study"), "a run at work"), signal.SIGKILL)
-    assert started.wait(60) == 1
+    assert started.wait(PATIENCE_S) == 1
     assert states(tmp_path / "study") == {
         "LR-orders-2": ["planned", "running", "failed"],
         "LR-orders-8": ["planned"],
