@@ -12,6 +12,7 @@ from reflact.core.hashing import digest
 from reflact.engine.preflight import require_models
 from reflact.models.meter import Meter
 from reflact.sweep.planned import Planned
+from reflact.trackers.registry import require_trackers
 
 _MOST = 5
 
@@ -44,7 +45,7 @@ def require_benchmarks(most: Mapping[str, int], known: Sequence[str]) -> None:
 
 
 def require_services(runs: Sequence[Planned], settings: SweepConfig) -> None:
-    """Make sure that endpoints, keys and prices of all runs are there; no call is made.
+    """Make sure that endpoints, keys, prices and trackers of all runs are there; no call is made.
 
     Raises:
         ReflactError: What is missing.
@@ -52,6 +53,7 @@ def require_services(runs: Sequence[Planned], settings: SweepConfig) -> None:
     seen: set[str] = set()
     for entry in runs:
         assert entry.config is not None
+        require_trackers(entry.config.tracking)
         key = digest(asdict(entry.config.model))
         if key not in seen:
             seen.add(key)
