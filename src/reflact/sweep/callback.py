@@ -102,8 +102,8 @@ class RunLedger(Callback):
         root, name = Path(settled.env.out_root), config.hydra.output_subdir
         with read_write(config.hydra):
             config.hydra.output_subdir = None
-        if name is None or self._claim is None:
-            return
+        if name is None or self._claim is None or RunLayout(root).summary.exists():
+            return  # nothing is resumed where the run is complete
         # A resumed run keeps the record of how it was begun.
         self._record = f"{name}/resumed/{stamp()}" if (root / name / "config.yaml").exists() else str(name)
 
