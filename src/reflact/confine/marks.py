@@ -12,10 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 MARK = "REFLACT_RUN_ID"
-_ROUNDS = 100
+_ROUNDS = 500
 _PAUSE_S = 0.01
-# A process that stays without an environment was started so, and is not ours.
-_SETTLED_AFTER = 10
+_KERNEL_THREAD = 0x00200000
+# Places in `/proc/PID/stat` after the name: the state, flags, the start, and where the environment ends.
+_STATE, _FLAGS, _START, _ENVIRONMENT_END = 0, 6, 19, 48
 
 
 def ticks_now() -> int:
@@ -34,9 +35,9 @@ def end_marked(mark: str, since: int) -> int:
     """
     wanted = f"{MARK}={mark}".encode()
     left: list[int] = []
-    for number in range(_ROUNDS):
+    for _ in range(_ROUNDS):
         left, unsettled = _look(wanted, since)
-        if not left and (not unsettled or number >= _SETTLED_AFTER):
+        if not left and not unsettled:
             return 0
         for sent in (signal.SIGSTOP, signal.SIGKILL):
             for pid in left:
@@ -48,7 +49,7 @@ def end_marked(mark: str, since: int) -> int:
 def _look(wanted: bytes, since: int) -> tuple[list[int], bool]:
     """Return the marked processes, and whether there is one that may yet turn out to be marked.
 
-    While a process becomes another program its environment reads as empty.
+    While a process becomes another program its environment reads as empty, on a busy machine for long.
     """
     found, unsettled = [], False
     for entry in Path("/proc").iterdir():
@@ -60,7 +61,7 @@ def _look(wanted: bytes, since: int) -> tuple[list[int], bool]:
             continue
         if wanted in environment:
             found.append(pid)
-        elif not any(environment) and _young(pid, since):
+        elif not any(environment) and _becoming(pid, since):
             unsettled = True
     return found, unsettled
 
@@ -84,11 +85,16 @@ def _environment(pid: int) -> tuple[bytes, ...] | None:
         return None
 
 
-def _young(pid: int, since: int) -> bool:
-    """Whether a living process was started since then."""
+def _becoming(pid: int, since: int) -> bool:
+    """Whether a process that was started since then is becoming another program.
+
+    Only then does it have no place for an environment at all; one that was started without has an empty place.
+    """
     try:
         # The name in parentheses may hold anything.
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     except OSError:
         return False
-    return fields[0] not in "ZX" and int(fields[19]) >= since
+    if fields[_STATE] in "ZX" or int(fields[_FLAGS]) & _KERNEL_THREAD or int(fields[_START]) < since:
+        return False
+    return int(fields[_ENVIRONMENT_END]) == 0

@@ -67,13 +67,17 @@ class Child:
             except TimeoutError:
                 self.end(Ending.TIME)
             finally:
-                self._kill()  # also what outlives a child that ended by itself
-                await self._ended(look=False)
+                await self.ended()
             await asyncio.wait(readers, timeout=_LAST_WORDS_S)
         finally:
             for reader in readers:
                 reader.cancel()
             await asyncio.gather(*readers, return_exceptions=True)
+
+    async def ended(self) -> None:
+        """End the child and what outlives it; come back when it has ended."""
+        self._kill()
+        await self._ended(look=False)
 
     def kept(self, name: str) -> bytes:
         """Return the last bytes of a stream."""
@@ -157,8 +161,8 @@ async def supervise(
         own: Processes of the command that are not the job's.
     """
     started = clock()
-    try:
-        process = await asyncio.create_subprocess_exec(
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
             *argv,
             stdin=asyncio.subprocess.PIPE if job.stdin else asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -168,10 +172,22 @@ async def supervise(
             start_new_session=True,
             pass_fds=tuple(pass_fds),
         )
+    )
+    writable = [mount.source for mount in job.mounts if mount.writable]
+
+    def child_of(process: asyncio.subprocess.Process) -> Child:
+        return Child(process, job.limits, writable, kill, own, on_output=job.on_output)
+
+    try:
+        process = await asyncio.shield(starting)
     except OSError as error:
         raise ConfinementError(f"{argv[0]} cannot be started: {error}") from error
-    writable = [mount.source for mount in job.mounts if mount.writable]
-    child = Child(process, job.limits, writable, kill, own, on_output=job.on_output)
+    except asyncio.CancelledError:
+        # What has been started by now may have started others: it is ended like any child.
+        with contextlib.suppress(OSError):
+            await child_of(await starting).ended()
+        raise
+    child = child_of(process)
     await child.follow(job.stdin)
     assert process.returncode is not None
     code = None if child.ended_by is not None else _shell_code(process.returncode)

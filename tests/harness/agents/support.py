@@ -236,4 +236,13 @@ def living(word: str) -> list[int]:
 def nothing_left(word: str) -> Iterator[None]:
     """Check that no process with the word lives when the block has ended."""
     yield
-    assert living(word) == []
+    left = living(word)
+    assert not left, [told(pid) for pid in left]
+
+
+def told(pid: int) -> str:
+    """Return what a process is, for whoever wonders why it is still there."""
+    try:
+        return "\n".join(Path(f"/proc/{pid}/{name}").read_text(errors="replace")[:600] for name in ("cmdline", "stat"))
+    except OSError as error:
+        return f"{pid}: {error}"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,10 +194,24 @@ def test_an_answer_that_breaks_off_is_asked_for_again(backend: str, monkeypatch:
 @both
 def test_answers_that_always_break_off_get_one_more_start(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     need(backend)
-    left = iter([Fault(FaultKind.CUT_IN_BODY)] * 3)  # as often as either program asks
-    with ScriptedServer(lambda seen: next(left, Reply(RIGHT))) as server:
+    starts = 0
+
+    def responder(seen: SeenRequest) -> Reply | Fault:
+        return Fault(FaultKind.CUT_IN_BODY) if starts == 1 else Reply(RIGHT)
+
+    with ScriptedServer(responder) as server:
         made = bench(monkeypatch, backend, url_of(server, backend))
+        cli = made.harness._starter.cli
+        launch = cli.launch
+
+        def counted(*given: Any) -> Any:
+            nonlocal starts
+            starts += 1
+            return launch(*given)
+
+        monkeypatch.setattr(type(cli), "launch", lambda self, *given: counted(*given))
         done = made.one()
+        monkeypatch.undo()
     assert done.outcome.hard == 1.0
     assert done.outcome.extra["agent"]["attempts"] == 2
     with ScriptedServer(lambda seen: Fault(FaultKind.CUT_IN_BODY)) as server:
