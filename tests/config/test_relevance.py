@@ -48,6 +48,13 @@ def test_where_it_counts_nothing_is_said() -> None:
     assert list(without_effect(COMPOSER.compose(lines))) == []
 
 
+def test_turns_of_claude_code_count_with_every_benchmark() -> None:
+    lines = ["benchmark=searchqa", "env.max_turns=7"]
+    assert list(without_effect(COMPOSER.compose([*lines, "harness=claude_code_exec"]))) == []
+    (told,) = without_effect(COMPOSER.compose([*lines, "harness=codex_exec"]))
+    assert "claude_code_exec" in told
+
+
 def test_every_scope_speaks_of_keys_that_exist() -> None:
     for scope in SCOPES:
         for name in scope.keys:
