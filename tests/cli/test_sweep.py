@@ -63,3 +63,36 @@ def test_joblib_never_takes_all_cores_unasked(tmp_path: Path) -> None:
     for more in ([], ["hydra/launcher=joblib"]):
         result = run(tmp_path, "reflact-train", "--cfg", "hydra", "-p", "hydra.launcher", *more)
         assert "n_jobs: 2" in result.out
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("-m", "--cfg", "job"), "-m and --cfg cannot be given together: --cfg shows one configuration"),
+        (("-m", "--info"), "sweep.dry_run=true"),
+        (("-m", "--resolve", "--cfg", "all", "ablation/lr=lr2,lr8"), "leave -m out and give every key one value"),
+        (("-m", "--run"), "-m and --run cannot be given together"),
+        (("--cfg", "job", "--info"), "--cfg and --info cannot be given together"),
+        (("-m", "--shell-completion", "install=bash"), "-m and --shell-completion cannot be given together"),
+    ],
+)
+def test_flags_that_contradict_each_other_are_told_in_one_line(
+    tmp_path: Path, flags: tuple[str, ...], said: str
+) -> None:
+    result = run(tmp_path, "reflact-train", "harness=rehearsal", *flags)
+    assert result.code == 2 and said in result.err
+    assert len(result.err.splitlines()) == 1 and result.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("flag", ["--help", "--hydra-help"])
+def test_help_is_help_also_of_a_sweep(tmp_path: Path, flag: str) -> None:
+    result = run(tmp_path, "reflact-train", "-m", flag)
+    assert result.code == 0 and "-m" in result.out and result.err == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sweep_of_nothing_is_one_run(tmp_path: Path) -> None:
+    result = run(tmp_path, "reflact-train", *GRID[:-2], "hydra.sweep.dir=study", "hydra/launcher=basic")
+    assert result.code == 0, result.err
+    assert (tmp_path / "study" / "DEFAULT-orders-5.5" / "summary.json").exists()

@@ -76,3 +76,24 @@ def test_a_sweep_that_ignores_a_hang_up_goes_on(tmp_path: Path, launcher: str) -
             continue
     assert began.wait(PATIENCE_S) == 0, said(tmp_path)
     assert {seen[-1] for seen in states(root).values()} == {"done"}
+
+
+@pytest.mark.parametrize("launcher", ["basic", "joblib"])
+def test_what_was_not_started_is_not_composed_after_a_signal(
+    tmp_path: Path, launcher: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, composed = tmp_path / "study", tmp_path / "composed"
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    counted = (
+        "+hydra.callbacks.count._target_=tests.sweep.counting.CountJobs",
+        f"+hydra.callbacks.count.path={composed}",
+    )
+    began = start(tmp_path, "train.seed=range(60)", *SLOW, f"hydra/launcher={launcher}", *counted)
+    until(lambda: at_work(root), "a run at work")
+    began.send_signal(signal.SIGTERM)
+    assert began.wait(PATIENCE_S) == 75, said(tmp_path)
+    # joblib keeps some more jobs ready than may run (`pre_dispatch`, two a place).
+    assert 1 <= len(composed.read_text("utf-8").splitlines()) <= (1 if launcher == "basic" else 6)
+    ends = [seen[-1] for seen in states(root).values()]
+    assert len(ends) == 60 and ends.count("planned") >= 58
+    assert f"{ends.count('planned')} were not started: the sweep got SIGTERM" in said(tmp_path)

@@ -56,11 +56,27 @@ def _prepare(program: str) -> None:
             f"{unknown[0]}: there is no such flag. Keys and groups are written without dashes, as KEY=VALUE: "
             f"{unknown[0].lstrip('-').partition('=')[0] or 'benchmark'}=...; see {program} --help"
         )
+    _require_one_wish(program, args)
     composer = Composer(Path(args.config_dir) if args.config_dir else None, args.config_name or CONFIG_NAME)
     given = set(args.overrides)
     sys.argv[1:] = [accepted(argument) if argument in given else argument for argument in sys.argv[1:]]
     if _composes(args):
         _check(program, composer, args)
+
+
+def _require_one_wish(program: str, args: argparse.Namespace) -> None:
+    """Refuse flags that each want something else to be done; Hydra's own refusal is a traceback."""
+    shows = [("--cfg", args.cfg), ("--info", args.info), ("--shell-completion", args.shell_completion)]
+    wishes = [flag for flag, given in [("-m", args.multirun), ("--run", args.run), *shows] if given]
+    if len(wishes) < 2 or args.hydra_help:
+        return
+    hint = ""
+    if wishes[0] == "-m" and wishes[1] in ("--cfg", "--info"):
+        hint = (
+            f": {wishes[1]} shows one configuration; leave -m out and give every key one value. What a sweep would "
+            f"run: {program} -m ... sweep.dry_run=true"
+        )
+    raise ConfigError(f"{' and '.join(wishes)} cannot be given together{hint}")
 
 
 def _composes(args: argparse.Namespace) -> bool:

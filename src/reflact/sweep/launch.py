@@ -19,6 +19,7 @@ from reflact.core.errors import ConfigError, ExitCode
 from reflact.core.names import RunState
 from reflact.rundir.owner import this_process
 from reflact.sweep.abandoned import bury
+from reflact.sweep.handed import Handed
 from reflact.sweep.life import giving_signs
 from reflact.sweep.queue import FOLDER, Job, LaunchQueue, Outcome, Rules
 from reflact.sweep.ray_start import start_ray
@@ -114,7 +115,7 @@ class Launch:
         place = f"{FOLDER}/{queue.folder.name}"
         overrides = [[*self.labels(job), override("hydra.sweep.subdir", f"{place}/{job.number:04d}")] for job in jobs]
         try:
-            for job in self.launcher.launch(overrides, initial_job_idx=self._begun):
+            for job in self.launcher.launch(Handed(overrides, queue.closed), initial_job_idx=self._begun):
                 _ = job.return_value  # raises what went wrong in a worker
         except Exception as error:  # noqa: BLE001 - whatever it is, the other runs go on
             self._broke_down(error, queue, slurm, before)
