@@ -107,6 +107,14 @@ def test_the_quick_way_gives_what_hydra_gives(composer: Composer) -> None:
         assert composer.compose(lines) == composer.compose([*lines, "hydra.job.chdir=false"])
 
 
+def test_null_is_the_benchmarks_own_value_of_an_axis(composer: Composer) -> None:
+    own = composer.compose(["benchmark=docvqa"])
+    assert composer.compose(["benchmark=docvqa", "ablation/lr=null", "ablation/batch=null"]) == own
+    assert composer.raw(["benchmark=docvqa", "ablation/lr=null"]).optimizer.lr_scheduler == own.optimizer.lr_scheduler
+    with pytest.raises(ConfigError, match="leave it out to have none"):
+        composer.compose(["pricing=null"])
+
+
 def test_the_axes_are_merged_in_the_order_of_the_defaults_list() -> None:
     text = (conf_dir() / "config.yaml").read_text(encoding="utf-8")
     assert re.findall(r"ablation/(\w+): null", text) == [axis.name for axis in load_axes().axes]

@@ -104,6 +104,12 @@ class SlurmNode:
                 daemon.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def lose_controller(self) -> None:
+        """End the process that knows of the jobs, for good; what runs goes on."""
+        controller = self._daemons[1]
+        controller.kill()
+        controller.wait()
+
     def run(self, *words: str) -> str:
         """Run one of Slurm's commands; return what it prints, `""` if it fails."""
         done = subprocess.run(words, env={**os.environ, **self.env}, capture_output=True, timeout=60)

@@ -43,7 +43,8 @@ def test_our_own_sweeps_are_not_noted_twice(tmp_path: Path) -> None:
 def test_tables_are_there_although_hydra_calls_no_hook_after_a_failure(tmp_path: Path, launcher: str) -> None:
     root = tmp_path / "study"
     result = sweep(tmp_path, *ENDS_BADLY, f"hydra/launcher={launcher}")
-    assert result.code == 1
+    assert result.code == 1 and "have no score after all rounds" in result.err
+    assert "un-serialize" not in result.err, "a job that stopped is told as itself, also from another process"
     assert seen(root) == {"0": "done", "1": "stopped"}
     (line,) = [text for text in (root / "ledger.jsonl").read_text().splitlines() if '"stopped"' in text]
     assert json.loads(line)["cause"] == "rate_limit"
@@ -73,7 +74,14 @@ def test_an_interrupted_sweep_starts_nothing_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "more", ["sweep.dry_run=true", "+sweep=tables", "sweep.existing=resume", "sweep.max_parallel={orders:1}"]
+    "more",
+    [
+        "sweep.dry_run=true",
+        "+sweep=tables",
+        "sweep.existing=resume",
+        "sweep.max_parallel={orders:1}",
+        "ablation/lr=null,lr2",
+    ],
 )
 def test_what_only_our_sweeper_does_is_refused(tmp_path: Path, more: str) -> None:
     result = sweep(tmp_path, *FOREIGN, more)

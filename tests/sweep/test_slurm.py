@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reflact.sweep.slurm import SlurmJobs
+from reflact.sweep.slurm import SlurmGone, SlurmJobs, run_command
 from tests.cli.commands import line
 from tests.sweep.commands import at_work, gone, said, start, states, sweep, until
 from tests.sweep.slurm_node import SlurmNode, missing
@@ -26,17 +26,30 @@ SLURM = (
 SLOW = ("rehearsal.latency_s=1", "env.workers=1")
 
 
-@pytest.fixture(scope="module")
-def node() -> Iterator[SlurmNode]:
-    pytest.importorskip("submitit", reason="absent: submitit (the extra `slurm`)")
-    if lacking := missing():
-        pytest.skip(f"absent: {lacking}")
+def running() -> Iterator[SlurmNode]:
     node = SlurmNode(Path(tempfile.mkdtemp(prefix="reflact-", dir="/tmp")))
     try:
         node.start()
         yield node
     finally:
         node.stop()
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[SlurmNode]:
+    pytest.importorskip("submitit", reason="absent: submitit (the extra `slurm`)")
+    if lacking := missing():
+        pytest.skip(f"absent: {lacking}")
+    yield from running()
+
+
+@pytest.fixture
+def lost_node() -> Iterator[SlurmNode]:
+    """A Slurm of one test's own, since it will not come back."""
+    pytest.importorskip("submitit", reason="absent: submitit (the extra `slurm`)")
+    if lacking := missing():
+        pytest.skip(f"absent: {lacking}")
+    yield from running()
 
 
 @pytest.fixture(autouse=True)
@@ -137,13 +150,13 @@ def test_a_job_that_slurm_does_not_list_has_ended_and_silence_says_nothing() -> 
     times = iter(range(0, 100_000, 100))
     closed: list[str] = []
 
-    def run(words: Sequence[str]) -> str:
+    def run(words: Sequence[str], stopped: Callable[[], object]) -> str:
         asked.append(list(words))
         if not listed:
             raise OSError("no answer")
         return listed if words[0] == "squeue" else ""
 
-    jobs = SlurmJobs(lambda: closed, run, lambda: float(next(times)))
+    jobs = SlurmJobs(lambda: closed, lambda: False, run, lambda: float(next(times)))
     assert not jobs.submitted and jobs.all_ended()
     jobs.register_job("7_0")
     jobs.register_job("8")
@@ -158,3 +171,57 @@ def test_a_job_that_slurm_does_not_list_has_ended_and_silence_says_nothing() -> 
     assert [words for words in asked if words[0] == "scancel"] == [
         ["scancel", "--quiet", "--state=PENDING", "7_0", "8"]
     ]
+
+
+def test_who_is_told_to_stop_does_not_wait_for_an_answer_that_does_not_come() -> None:
+    stopped: list[str] = []
+
+    def run(words: Sequence[str], told: Callable[[], object]) -> str:
+        raise OSError("no answer")
+
+    times = iter(range(0, 100_000, 100))
+    jobs = SlurmJobs(lambda: stopped, lambda: stopped, run, lambda: float(next(times)))
+    jobs.register_job("7_0")
+    assert not jobs.is_done("7_0") and not jobs.all_ended() and jobs.silent, "it may come back"
+    stopped.append("the sweep got SIGTERM")
+    with pytest.raises(SlurmGone):
+        jobs.is_done("7_0")
+    assert jobs.left() == ["7_0"]
+
+
+def test_a_command_that_hangs_is_given_up_soon_after_a_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reflact.sweep.slurm._LAST_DEADLINE_S", 0.2)
+    asked: list[int] = []
+
+    def stopped() -> bool:
+        asked.append(1)
+        return len(asked) > 2
+
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_command(["sleep", "1000"], stopped)
+    with pytest.raises(subprocess.CalledProcessError):
+        run_command(["false"], lambda: False)
+    assert run_command(["echo", "7 RUNNING"], lambda: False) == "7 RUNNING\n"
+
+
+@pytest.mark.timeout(600)
+def test_a_signal_ends_a_sweep_whose_slurm_is_gone(
+    lost_node: SlurmNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in lost_node.env.items():
+        monkeypatch.setenv(name, value)
+    root = tmp_path / "study"
+    began = start(tmp_path, "ablation/lr=lr2,lr8", *SLOW, *SLURM, "hydra.launcher.array_parallelism=1")
+    pid = until(lambda: at_work(root, "LR-orders-2"), "a run at work")
+    (waiting,) = (job for job, state in lost_node.queued().items() if state == "PENDING")
+    lost_node.lose_controller()
+    until(lambda: "Slurm does not say what became of its jobs" in said(tmp_path), "the word that Slurm is silent")
+    assert began.poll() is None, "it may come back"
+    began.send_signal(signal.SIGTERM)
+    assert began.wait(120) == 75, said(tmp_path)
+    assert gone(pid)
+    assert {name: seen[-1] for name, seen in states(root).items()} == {
+        "LR-orders-2": "stopped",
+        "LR-orders-8": "planned",
+    }
+    assert "1 of its jobs may still be there" in said(tmp_path) and f"scancel {waiting}" in said(tmp_path)

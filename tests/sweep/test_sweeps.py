@@ -190,3 +190,11 @@ def test_what_is_missing_is_found_before_anything_starts(tmp_path: Path, more: l
     result = sweep(tmp_path, *more)
     assert result.code == 2 and said in result.err
     assert not (tmp_path / "study").exists()
+
+
+def test_a_grid_may_hold_the_benchmarks_own_value_beside_others(tmp_path: Path) -> None:
+    result = sweep(tmp_path, "ablation/lr=null,lr2", "sweep.dry_run=true")
+    assert result.code == 0, result.err
+    own, lr = (point["overrides"] for point in plan(tmp_path / "study").values())
+    assert lr == [*own, "ablation/lr=lr2"]
+    assert list(plan(tmp_path / "study")) == ["DEFAULT-orders-5.5", "LR-orders-2"]

@@ -13,6 +13,7 @@ from hydra.types import RunMode, TaskFunction
 
 from reflact.cli.errors import say
 from reflact.cli.sweep_keys import require_none
+from reflact.config.axes import choosing
 from reflact.config.check import check
 from reflact.config.compose import CONFIG_NAME, VERSION_BASE, Composer, typed
 from reflact.config.overrides import accepted
@@ -58,8 +59,9 @@ def _prepare(program: str) -> None:
         )
     _require_one_wish(program, args)
     composer = Composer(Path(args.config_dir) if args.config_dir else None, args.config_name or CONFIG_NAME)
-    given = set(args.overrides)
-    sys.argv[1:] = [accepted(argument) if argument in given else argument for argument in sys.argv[1:]]
+    given, chosen = set(args.overrides), choosing(args.overrides)
+    kept = [argument for argument in sys.argv[1:] if argument not in given or argument in chosen]
+    sys.argv[1:] = [accepted(argument) if argument in given else argument for argument in kept]
     if _composes(args):
         _check(program, composer, args)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import shlex
 import traceback
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from reflact.rundir.full import disk_stop
 from reflact.sweep.callback import EVALUATION
 from reflact.sweep.composition import write_record
 from reflact.sweep.context import resume_command
+from reflact.sweep.foreign import require_score
 from reflact.sweep.start import begin, take
 
 Work = Callable[[Config, Claim | None], float]
@@ -53,7 +55,10 @@ def perform(program: str, node: DictConfig, work: Work) -> float:
         # Several displays would write over each other.
         config.display.mode = "off" if config.display.mode == "auto" else config.display.mode
     try:
-        return _claimed(program, config, whole, work, many)
+        score = _claimed(program, config, whole, work, many)
+        if many:
+            require_score(whole, score)
+        return score
     except (Exception, KeyboardInterrupt) as raised:  # noqa: BLE001 - every way in which a job can end is told here
         error = _known(raised)
         if error is None:
@@ -81,9 +86,18 @@ def _bug(program: str, config: Config, error: BaseException, many: bool) -> NoRe
     log.error("unexpected error", exc_info=error)
     if many:
         say(program, f"{config.env.out_root}: failed: {type(error).__name__}: {error}")
-        raise error
+        raise _portable(error)
     traceback.print_exception(error)
     raise SystemExit(int(ExitCode.BUG)) from None
+
+
+def _portable(error: BaseException) -> BaseException:
+    """Return an error that a launcher can hand to another process; some, as of HTTP clients, would break it."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # noqa: BLE001 - whatever its author forgot
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _claimed(program: str, config: Config, whole: DictConfig, work: Work, many: bool) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -74,6 +74,16 @@ def load_axes(conf: Path | None = None) -> Axes:
         for item in data["axis"]
     )
     return Axes(axes, tuple(data["join"]))
+
+
+def choosing(lines: Sequence[str]) -> list[str]:
+    """Return overrides without those that choose no value of an axis.
+
+    `ablation/lr=null` is how the defaults list says that a benchmark keeps its own value, and how a grid can have that
+    beside others (`ablation/lr=null,lr2`); Hydra takes no null for a group.
+    """
+    nothing = {f"ablation/{axis.name}=null" for axis in load_axes().axes}
+    return [line for line in lines if line not in nothing]
 
 
 def _options(folder: Path, item: Mapping[str, Any]) -> Iterator[Option]:

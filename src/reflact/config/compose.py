@@ -21,7 +21,7 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
-from reflact.config.axes import load_axes
+from reflact.config.axes import choosing, load_axes
 from reflact.config.check import check
 from reflact.config.errors import explain, unknown_key
 from reflact.config.keys import all_keys, sections
@@ -86,7 +86,7 @@ class Composer:
         Raises:
             ConfigError: The overrides do not compose; the message says which one and what is allowed.
         """
-        lines = [accepted(line) for line in overrides]
+        lines = [accepted(line) for line in choosing(overrides)]
 
         def load() -> DictConfig:
             return self._loader.load_configuration(self._name, lines, run_mode=mode)
@@ -107,7 +107,7 @@ class Composer:
     def _composed(self, overrides: Sequence[str]) -> DictConfig:
         """Compose; what the choices of options alone give is taken from an earlier call where there was one."""
         with _LOCK, _version_base():
-            parsed = OverridesParser.create().parse_overrides([accepted(line) for line in overrides])
+            parsed = OverridesParser.create().parse_overrides([accepted(line) for line in choosing(overrides)])
             if any(item.is_sweep_override() or item.is_hydra_override() for item in parsed):
                 return self.raw(overrides)
             layers = self._layers(parsed)

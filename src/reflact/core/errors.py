@@ -55,3 +55,7 @@ class Stopped(ReflactError):
     def __init__(self, cause: StopCause, message: str) -> None:
         super().__init__(message)
         self.cause = cause
+
+    def __reduce__(self) -> tuple[type[Stopped], tuple[StopCause, str]]:
+        """Let launchers hand it from one process to another; an exception is made anew from `args` otherwise."""
+        return type(self), (self.cause, str(self))

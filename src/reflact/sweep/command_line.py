@@ -10,6 +10,7 @@ from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
 from hydra.core.config_loader import ConfigLoader
 from hydra.core.override_parser.overrides_parser import OverridesParser
 
+from reflact.config.axes import choosing
 from reflact.config.compose import Composer
 from reflact.config.keys import all_keys, get
 from reflact.config.run_id import axis_id, safe
@@ -55,7 +56,7 @@ def grid_points(arguments: Sequence[str], loader: ConfigLoader, composer: Compos
     """
     parsed = OverridesParser.create(config_loader=loader).parse_overrides(list(arguments))
     (jobs,) = BasicSweeper.split_arguments(parsed, None)
-    jobs = [[line for line in job if not key_of(line).startswith(f"{PLAN_GROUP}.")] for job in jobs]
+    jobs = [choosing([line for line in job if not key_of(line).startswith(f"{PLAN_GROUP}.")]) for job in jobs]
     ids, spelled = _names(composer, jobs)
     times = Counter(ids)
     names = [found if found and times[found] == 1 else other for found, other in zip(ids, spelled, strict=True)]

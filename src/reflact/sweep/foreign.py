@@ -8,12 +8,14 @@ when the process ends, whatever ended it.
 from __future__ import annotations
 
 import atexit
+import math
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hydra.types import RunMode
-from omegaconf import DictConfig, open_dict, read_write
+from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from reflact.config.compose import typed
 from reflact.config.overrides import override
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from reflact.sweep.tables import TableBook
 
 OURS = "hydra_plugins.reflact_sweeper.sweeper.ReflactSweeper"
+_NOT_OPTIMISING = (OURS, "hydra._internal.core_plugins.basic_sweeper.BasicSweeper")
 _UNDER_WAY = (RunState.PLANNED, RunState.WAITING, RunState.RUNNING)
 _KEPT = frozenset({"sweep.max_tokens", "sweep.max_usd", "sweep.root"})
 """Keys under `sweep.` that hold for runs of any sweep; the others are for our sweeper."""
@@ -82,6 +85,20 @@ class ForeignSweep:
         TableBook(self._root, ignore=self._ignore).compile()
 
 
+def require_score(config: DictConfig, score: float) -> None:
+    """Make sure that a sweeper that optimises gets a number: NaN ends Optuna's, a failure is a trial to it.
+
+    Args:
+        config: The configuration of a job of a sweep.
+        score: What the run would return.
+
+    Raises:
+        ReflactError: There is none.
+    """
+    if math.isnan(score) and str(config.hydra.sweeper.get("_target_")) not in _NOT_OPTIMISING:
+        raise ReflactError("the run has ended without a score, so that there is nothing to optimise")
+
+
 def note_start(config: DictConfig) -> None:
     """Record that a job begins."""
     _write(config, RunState.RUNNING)
@@ -108,6 +125,15 @@ def _require_understood(config: DictConfig) -> None:
                 f"{line} means nothing to {config.hydra.sweeper.get('_target_')}: leave it out, or take "
                 "hydra/sweeper=reflact"
             )
+        if key.startswith("ablation/") and "null" in line.partition("=")[2].split(","):
+            raise ConfigError(
+                f"{line}: only hydra/sweeper=reflact takes null, the benchmark's own value, beside options of an axis"
+            )
+    if OmegaConf.select(config, "hydra.sweeper.direction") == "minimize":
+        sys.stderr.write(
+            "reflact: warning: hydra.sweeper.direction=minimize looks for the run with the lowest score; a run returns "
+            "its best skill's score, so hydra.sweeper.direction=maximize is what you want\n"
+        )
 
 
 def _ending(job_return: Any) -> tuple[RunState, str, str]:

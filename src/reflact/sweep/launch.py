@@ -23,7 +23,7 @@ from reflact.sweep.handed import Handed
 from reflact.sweep.life import giving_signs
 from reflact.sweep.queue import FOLDER, Job, LaunchQueue, Outcome, Rules
 from reflact.sweep.ray_start import start_ray
-from reflact.sweep.slurm import SlurmJobs, slurm_jobs
+from reflact.sweep.slurm import SlurmGone, SlurmJobs, slurm_jobs
 from reflact.sweep.task import LaunchTask, heard_signals
 
 _RETRIED = frozenset({ExitCode.BUG, ExitCode.UNAVAILABLE})
@@ -88,7 +88,8 @@ class Launch:
         self.task.queue = str(queue.folder.absolute())
         try:
             start_ray(self.launcher)
-            with self._signals(queue), giving_signs(queue.sign), slurm_jobs(self.launcher, queue.closed) as slurm:
+            beside = slurm_jobs(self.launcher, queue.closed, queue.stopped)
+            with self._signals(queue), giving_signs(queue.sign), beside as slurm:
                 self._launch(queue, slurm)
             return [(job, self._outcome(queue, job)) for job in jobs]
         finally:
@@ -135,14 +136,36 @@ class Launch:
 
     def _settle(self, queue: LaunchQueue, slurm: SlurmJobs | None) -> None:
         """Wait for runs that go on although their launcher has given up, and close the books of those that do not."""
-        while working := queue.working():
-            over = slurm is not None and slurm.all_ended()
-            for job in working if over else queue.abandoned():
-                if queue.outcome(job) is None:
-                    bury(queue, job, {} if slurm is None else slurm.states())
+        try:
+            while working := queue.working():
+                over = slurm is not None and slurm.all_ended()
+                for job in working if over else queue.abandoned():
+                    self._bury(queue, job, slurm)
+                time.sleep(_SETTLE_S)
+            while slurm is not None and not slurm.all_ended() and not (slurm.silent and not queue.untaken()):
+                time.sleep(_SETTLE_S)
+        except SlurmGone:
+            assert slurm is not None
+            self._leave(queue, slurm)
+
+    def _bury(self, queue: LaunchQueue, job: Job, slurm: SlurmJobs | None) -> None:
+        if queue.outcome(job) is None:
+            bury(queue, job, {} if slurm is None else slurm.known())
+
+    def _leave(self, queue: LaunchQueue, slurm: SlurmJobs) -> None:
+        """End without Slurm: runs that see the stop save their state; others are taken for what their files say."""
+        until = time.monotonic() + queue.rules.grace_s
+        while queue.working() and time.monotonic() < until:
             time.sleep(_SETTLE_S)
-        while slurm is not None and not slurm.all_ended():
-            time.sleep(_SETTLE_S)
+        for job in queue.working():
+            self._bury(queue, job, slurm)
+        done = {queue.ticket(job) for job in queue.jobs if queue.outcome(job) is not None}
+        left = [number for number in slurm.left() if number not in done]
+        if left:
+            sys.stderr.write(
+                f"reflact: Slurm does not answer, so {len(left)} of its jobs may still be there; one that begins finds "
+                f"the sweep over and ends. When Slurm is back: scancel {' '.join(left)}\n"
+            )
 
     def _outcome(self, queue: LaunchQueue, job: Job) -> Outcome:
         outcome = queue.outcome(job)

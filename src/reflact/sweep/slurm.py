@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 _FORGOTTEN = "FORGOTTEN"
 """A job that Slurm does not list any more; it keeps ended ones for some minutes."""
@@ -23,19 +24,62 @@ _ENDED = frozenset(
 )
 
 _DEADLINE_S = 60.0
+_LAST_DEADLINE_S = 10.0
+"""For an answer after the sweep was told to stop."""
+
+_SQUEUE = ("squeue", "--me", "--array", "--noheader", "--states=all", "--format=%i %T")
 _FIRST_LOOK_S, _LAST_LOOK_S = 2.0, 30.0
 
-Run = Callable[[Sequence[str]], str]
+_LOOK_S = 0.1
+
+Run = Callable[[Sequence[str], Callable[[], object]], str]
 
 
-def run_command(words: Sequence[str]) -> str:
+class SlurmGone(Exception):
+    """Slurm does not answer, and nobody waits for it any more."""
+
+
+def run_command(words: Sequence[str], stopped: Callable[[], object]) -> str:
     """Run one of Slurm's commands and return what it prints.
+
+    Args:
+        words: The command.
+        stopped: Says whether the sweep was told to stop: nobody then waits a minute for an answer.
 
     Raises:
         OSError, subprocess.SubprocessError: It cannot be run, fails, or does not end.
     """
-    done = subprocess.run(words, capture_output=True, timeout=_DEADLINE_S, stdin=subprocess.DEVNULL, check=True)
-    return done.stdout.decode("utf-8", "replace")
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        try:
+            code = _wait(process, stopped)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        said, told = _read(out), _read(err)
+    if code != 0:
+        raise subprocess.CalledProcessError(code, list(words), said, told)
+    return said.decode("utf-8", "replace")
+
+
+def _wait(process: subprocess.Popen[bytes], stopped: Callable[[], object]) -> int:
+    """Wait for the end of a command; the deadline comes nearer when the sweep is told to stop."""
+    begun, hurried = time.monotonic(), None
+    while (code := process.poll()) is None:
+        now = time.monotonic()
+        if hurried is None and stopped():
+            hurried = now
+        over = begun + _DEADLINE_S if hurried is None else min(begun + _DEADLINE_S, hurried + _LAST_DEADLINE_S)
+        if now > over:
+            raise subprocess.TimeoutExpired(process.args, now - begun)
+        time.sleep(_LOOK_S)
+    return code
+
+
+def _read(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
 
 
 class SlurmJobs:
@@ -43,14 +87,20 @@ class SlurmJobs:
 
     Args:
         closed: Says whether nothing more is to start: what waits in Slurm is then taken back.
+        stopped: Says whether everything is to end: an answer is then not waited for any more.
         run: Runs a command.
         clock: Returns seconds that only grow.
     """
 
     def __init__(
-        self, closed: Callable[[], object], run: Run = run_command, clock: Callable[[], float] = time.monotonic
+        self,
+        closed: Callable[[], object],
+        stopped: Callable[[], object],
+        run: Run = run_command,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._closed = closed
+        self._stopped = stopped
         self._run = run
         self._clock = clock
         self._states: dict[str, str] = {}
@@ -69,10 +119,27 @@ class SlurmJobs:
         self._look()
         return self._states
 
+    def known(self) -> Mapping[str, str]:
+        """Return the same without asking."""
+        return self._states
+
     def all_ended(self) -> bool:
-        """Whether none of them runs or can still begin."""
+        """Whether none of them runs or can still begin.
+
+        Raises:
+            SlurmGone: As for `is_done`.
+        """
         self._tend()
-        return all(state in _ENDED for state in self._states.values())
+        return not self.left()
+
+    def left(self) -> list[str]:
+        """Return the jobs of which it is not known that they have ended, without asking."""
+        return [job_id for job_id, state in self._states.items() if state not in _ENDED]
+
+    @property
+    def silent(self) -> bool:
+        """Whether Slurm gave no answer when it was asked last."""
+        return self._silent
 
     def register_job(self, job_id: str) -> None:
         """Take note of a job that was just submitted."""
@@ -80,7 +147,11 @@ class SlurmJobs:
         self._looked = None
 
     def is_done(self, job_id: str, mode: str = "standard") -> bool:
-        """Whether a job has ended, in whatever way."""
+        """Whether a job has ended, in whatever way.
+
+        Raises:
+            SlurmGone: The sweep is to end, and Slurm does not answer.
+        """
         self._tend()
         return self._states.get(job_id) in _ENDED
 
@@ -98,14 +169,17 @@ class SlurmJobs:
             self._withdrawn = True
             self._withdraw()
         self._look()
+        if self._silent and self.left() and self._stopped():
+            raise SlurmGone("Slurm does not answer")
 
     def _withdraw(self) -> None:
         """Cancel what has not begun; what runs stops by itself and saves its state."""
-        try:
-            self._run(["scancel", "--quiet", "--state=PENDING", *self._states])
-        except (OSError, subprocess.SubprocessError) as error:
-            _say(f"could not take back the jobs that wait in Slurm: {_reason(error)}; `squeue --me` shows them")
         self._looked, self._begun = None, self._clock()
+        try:
+            self._run(["scancel", "--quiet", "--state=PENDING", *self._states], self._stopped)
+        except (OSError, subprocess.SubprocessError) as error:
+            _say(f"could not take back the jobs that wait in Slurm: {_reason(error)}")
+            self._silent, self._looked = True, self._clock()
 
     def _look(self) -> None:
         now = self._clock()
@@ -114,10 +188,13 @@ class SlurmJobs:
             return
         self._looked = now
         try:
-            text = self._run(["squeue", "--me", "--array", "--noheader", "--states=all", "--format=%i %T"])
+            text = self._run(_SQUEUE, self._stopped)
         except (OSError, subprocess.SubprocessError) as error:
             if not self._silent:
-                _say(f"Slurm does not say what became of its jobs: {_reason(error)}; asking again")
+                _say(
+                    f"Slurm does not say what became of its jobs: {_reason(error)}; asking again "
+                    "(Ctrl-C or SIGTERM ends the sweep)"
+                )
             self._silent = True
             return
         self._silent = False
@@ -128,7 +205,9 @@ class SlurmJobs:
 
 
 @contextmanager
-def slurm_jobs(launcher: object, closed: Callable[[], object]) -> Iterator[SlurmJobs | None]:
+def slurm_jobs(
+    launcher: object, closed: Callable[[], object], stopped: Callable[[], object]
+) -> Iterator[SlurmJobs | None]:
     """Stand beside a launcher while it launches; gives None where it does not launch in Slurm."""
     if getattr(launcher, "_EXECUTOR", "") != "slurm":
         yield None
@@ -136,7 +215,7 @@ def slurm_jobs(launcher: object, closed: Callable[[], object]) -> Iterator[Slurm
     from submitit.slurm.slurm import SlurmJob
 
     job: Any = SlurmJob
-    jobs, before = SlurmJobs(closed), job.watcher
+    jobs, before = SlurmJobs(closed, stopped), job.watcher
     job.watcher = jobs
     try:
         yield jobs
