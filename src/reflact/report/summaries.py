@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reflact.report import numbers
+from reflact.report.text import shorten
+from reflact.rundir.jsonl import parse_line
 from reflact.rundir.layout import RunLayout
 
 
@@ -48,14 +50,12 @@ class SummaryView:
         return "" if value is None else str(value)
 
     def number(self, *path: str) -> float | None:
-        """Return a number, None where it is missing."""
-        value = self.get(*path)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        """Return a number, None where it is missing or none (`nonsense` names such places)."""
+        return numbers.number(self.get(*path))
 
     def whole(self, *path: str) -> int | None:
-        """Return a whole number, None where it is missing."""
-        value = self.number(*path)
-        return None if value is None else int(value)
+        """Return a whole number, None where it is missing or none."""
+        return numbers.whole(self.get(*path))
 
     def flag(self, *path: str) -> bool:
         """Return a truth value, false where it is missing."""
@@ -100,6 +100,59 @@ class SummaryView:
         reasons = self.get("validity", "reasons")
         return [str(reason) for reason in reasons] if isinstance(reasons, list) else []
 
+    @property
+    def nonsense(self) -> list[str]:
+        """Places where a number belongs and something else stands, or one that cannot be: `best.test.n='many'`."""
+        return [f"{place}={_shown(value)}" for place, value in _numbers(self.data) if not _possible(place, value)]
+
+
+_PARTS = ("selection", "test")
+_SIDES = ("baseline", "best", "final")
+_OF_SCORE = ("hard", "soft", "n", "scored", "ci95.0", "ci95.1")
+_ALONE = (
+    "delta_test", "tokens_total", "cost_usd", "wall_time_s", "best.step", "best.skill_tokens", "steps.total",
+    "steps.accepted", "confidence.n", "confidence.mcnemar_p", "confidence.delta_test.0", "confidence.delta_test.1",
+    *(f"{side}.{part}.{name}" for side in _SIDES for part in _PARTS for name in _OF_SCORE),
+    *(f"scores.{name}" for name in _OF_SCORE),
+)  # fmt: skip
+_COUNTED = ("rows", "usage", "usage_reused")
+_LONGEST = 60
+_MAY_FALL = frozenset({"delta_test", "confidence.delta_test.0", "confidence.delta_test.1"})
+
+
+def _numbers(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what stands where tables read a number, as far as there is something."""
+    for place in _ALONE:
+        value: Any = data
+        for name in place.split("."):
+            if isinstance(value, list) and name.isdigit():
+                value = value[int(name)] if int(name) < len(value) else None
+            else:
+                value = value.get(name) if isinstance(value, Mapping) else None
+        if value is not None:
+            yield place, value
+    for name in _COUNTED:
+        yield from _below(name, data.get(name))
+
+
+def _below(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for name, below in value.items():
+            yield from _below(f"{place}.{name}", below)
+    elif value is not None:
+        yield place, value
+
+
+def _possible(place: str, value: object) -> bool:
+    found = numbers.number(value)
+    return found is not None and (found >= 0 or place in _MAY_FALL)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int | float):
+        return "(a number beyond bounds)" if numbers.number(value) is None else repr(value)
+    return shorten(repr(value), _LONGEST)
+
 
 def _leaves(value: Any) -> Counter[str]:
     """Add up the usage objects below a value."""
@@ -117,20 +170,21 @@ def counter(value: Any) -> Counter[str]:
     """Return the whole numbers of an object."""
     if not isinstance(value, Mapping):
         return Counter()
-    return Counter({str(name): int(number) for name, number in value.items() if isinstance(number, int | float)})
+    found = {str(name): numbers.whole(number) for name, number in value.items()}
+    return Counter({name: number for name, number in found.items() if number is not None})
 
 
 def pair(value: Any) -> tuple[float, float] | None:
     """Return `[low, high]` as a tuple, None if it is something else."""
-    if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(bound, int | float) for bound in value):
-        return float(value[0]), float(value[1])
-    return None
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        return None
+    low, high = (numbers.number(bound) for bound in value)
+    return None if low is None or high is None else (low, high)
 
 
 def read_object(path: Path) -> dict[str, Any] | None:
     """Read a JSON object; None if there is none or it cannot be read."""
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        return parse_line(path.read_bytes())
+    except OSError:
         return None
-    return value if isinstance(value, dict) else None

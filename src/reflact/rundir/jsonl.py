@@ -149,12 +149,16 @@ def read_at(path: Path, offset: int) -> dict[str, Json]:
 
 
 def parse_line(line: bytes) -> dict[str, Json] | None:
-    """Return a line's object, None if it holds none."""
+    """Return a line's object, None if it holds none; NaN and infinities are no JSON, and we never write them."""
     try:
-        obj = json.loads(line)
+        obj = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     return obj if isinstance(obj, dict) else None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def last_line_end(fd: int, size: int) -> int:

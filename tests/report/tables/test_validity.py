@@ -1,8 +1,10 @@
 """A run fills a cell only if it is complete and valid, and the table says which rule decided otherwise."""
 
+import json
+
 import pytest
 
-from reflact.core.errors import ConfigError
+from reflact.core.errors import ConfigError, DataError
 from reflact.report.tables.compile import open_desk
 from reflact.report.tables.explain import explain
 from reflact.report.tables.rules import load_rules
@@ -217,3 +219,64 @@ def test_an_error_row_of_the_best_skill_is_no_pair(study):
     (path / "test/best").rmdir()
     write_rows(path / "test/best", [*run.best[:-1], None])
     assert row(grids(root)["lr"], "8")["delta_default_n"] == 9
+
+
+NO_NUMBER = ["many", [], {"a": [1]}, True, 10**400]
+NUMBERS = [
+    "best.test.hard", "best.test.n", "best.selection.scored", "baseline.test.ci95.0", "tokens_total", "cost_usd",
+    "wall_time_s", "steps.accepted", "rows.test.ok", "confidence.mcnemar_p", "usage_reused.student.prompt_tokens",
+]  # fmt: skip
+
+
+def set_in(data, place, value):
+    *above, last = place.split(".")
+    for name in above:
+        data = data[name]
+    data[int(last) if isinstance(data, list) else last] = value
+
+
+@pytest.mark.parametrize("value", ["many", True, -5, 10**400], ids=["text", "truth", "negative", "huge"])
+@pytest.mark.parametrize("place", NUMBERS)
+def test_a_run_whose_summary_says_nonsense_is_left_out_and_the_place_is_named(study, place, value):
+    root, run = study
+    run.summary["usage_reused"] = {"student": {"prompt_tokens": 1, "completion_tokens": 1}}
+    set_in(run.summary, place, value)
+    run.write()
+    told = why(root)
+    assert told is not None and told.startswith(f"record: summary.json says {place}="), told
+    assert row(grids(root)["lr"], "8")["best_test"] is None
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_a_summary_with_what_json_does_not_have_is_none(study, value):
+    root, run = study
+    set_in(run.summary, "best.test.n", value)
+    run.write()
+    assert row(grids(root)["lr"], "8")["best_test"] is None
+
+
+@pytest.mark.parametrize("value", NO_NUMBER, ids=lambda value: str(value)[:8])
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [("config.validity.max_empty_rate", "empty: config.json says of validity.max_empty_rate what is no number"),
+     ("split.counts.test", "test_rows: config.json says of split.counts.test what is no number")],
+)  # fmt: skip
+def test_a_limit_that_is_no_number_is_no_limit_that_was_kept(study, place, reason, value):
+    root, run = study
+    set_in(run.record, place, value)
+    run.write()
+    assert (why(root) or "").startswith(reason)
+
+
+@pytest.mark.parametrize("value", NO_NUMBER, ids=lambda value: str(value)[:8])
+def test_a_row_that_says_nonsense_is_named_with_its_file(study, value):
+    root, run = study
+    file = run.write() / "test/best/results.jsonl"
+    for name in ("hard", "repeat"):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        file.write_text("".join(json.dumps({**line, name: value} if at == 3 else line) + "\n"
+                                for at, line in enumerate(rows)))  # fmt: skip
+        with pytest.raises(
+            DataError, match=r"test/best/results.jsonl: the row of item 'i3' says .*numbers belong there"
+        ):
+            grids(root)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from reflact.report.numbers import number as number
+from reflact.report.numbers import whole as whole
 from reflact.report.text import shorten
 from reflact.rundir.jsonl import parse_line
 from reflact.rundir.quiet import names_quiet, open_quiet, read_quiet
@@ -92,23 +93,6 @@ class Reader:
         except OSError as error:
             self.note(path, f"cannot be read: {error.strerror}")
             return None
-
-
-def number(value: object) -> float | None:
-    """Return a finite number, None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        found = float(value)
-    except OverflowError:
-        return None
-    return found if isfinite(found) else None
-
-
-def whole(value: object) -> int | None:
-    """Return a whole number, None for anything else."""
-    found = number(value)
-    return None if found is None else int(found)
 
 
 def words(value: object) -> str:

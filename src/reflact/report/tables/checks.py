@@ -60,6 +60,8 @@ def _complete(rule: Rule, case: Case) -> Iterator[str]:
 def _readable(rule: Rule, case: Case) -> Iterator[str]:
     if not isinstance(case.run.record.get("identity"), Mapping):
         yield "config.json is missing or cannot be read: there is nothing to compare the run by"
+    for place in case.run.summary.nonsense[:3]:
+        yield f"summary.json says {place}, where a number belongs"
 
 
 def _share(rule: Rule, case: Case) -> Iterator[str]:
@@ -71,6 +73,8 @@ def _share(rule: Rule, case: Case) -> Iterator[str]:
         return
     limit = rule.takes["limit"]
     bound = case.run.record.number("config", *limit.split(".")) if isinstance(limit, str) else float(limit)
+    if bound is None and case.run.record.get("config", *str(limit).split(".")) is not None:
+        yield f"config.json says of {limit} what is no number, so the limit is not known"
     for phase, counts in case.run.summary.statuses.items():
         n = sum(counts.values())
         if n and bound is not None and counts[status] > bound * n:
@@ -100,6 +104,8 @@ def _test_rows(rule: Rule, case: Case) -> Iterator[str]:
     """Compare every test evaluation with the size of the test split."""
     run = case.run
     size = run.record.whole("split", "counts", "test")
+    if size is None and run.record.get("split", "counts", "test") is not None:
+        yield "config.json says of split.counts.test what is no number, so the split's size is not known"
     for side in ("baseline", "best"):
         score = run.score(side, "test")
         if score is not None and size is not None and (score.n is None or score.n < size):

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from math import fsum
 from pathlib import Path
 
+from reflact.core.errors import DataError
 from reflact.core.names import RowStatus
+from reflact.report.numbers import number, whole
 from reflact.rundir.jsonl import read_jsonl
 from reflact.rundir.layout import EvaluationFolder, RunLayout
 
@@ -18,13 +20,18 @@ def item_means(folder: EvaluationFolder) -> dict[str, float]:
     code version that was given up) those under the last one count.
 
     Raises:
-        DataError: A line in the middle of the file is damaged.
+        DataError: A line in the middle of the file is damaged, or something else stands where a number belongs.
     """
     last: dict[tuple[str, str, int], float | None] = {}
     keys: dict[int, str] = {}
     for _, row in read_jsonl(folder.results):
-        repeat, key, hard = int(row.get("repeat", 0)), str(row.get("key")), row.get("hard")
-        score = float(hard) if isinstance(hard, int | float) and row.get("status") != RowStatus.ERROR else None
+        repeat, key, hard = whole(row.get("repeat", 0)), str(row.get("key")), row.get("hard")
+        score = number(hard) if row.get("status") != RowStatus.ERROR else None
+        if repeat is None or (hard is not None and number(hard) is None):
+            raise DataError(
+                f"{folder.results}: the row of item {row.get('id')!r} says repeat={row.get('repeat', 0)!r:.40} and "
+                f"hard={hard!r:.40}; numbers belong there. Put a good copy of the file back, or leave the run out"
+            )
         keys[repeat] = key
         last[key, str(row.get("id")), repeat] = score
     grouped: dict[str, list[float | None]] = {}

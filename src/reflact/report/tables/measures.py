@@ -9,7 +9,7 @@ from typing import Any
 from reflact.core.usage import Usage
 from reflact.engine.stats import Interval, mean
 from reflact.models.pricing import FREE, is_unpaid, read_prices
-from reflact.report.summaries import Score
+from reflact.report.summaries import Score, counter
 from reflact.report.tables.found import Run
 from reflact.report.tables.item_means import over_runs, shared
 from reflact.report.tables.paired import Change, bootstrap, change, spread
@@ -189,7 +189,7 @@ def _leaves(role: str, value: Any) -> list[tuple[str, Usage]]:
     if not isinstance(value, Mapping):
         return []
     if "prompt_tokens" in value:
-        return [(role, Usage.from_json(dict(value)))]
+        return [(role, Usage.from_json(counter(value)))]
     return [
         found for name, below in value.items() for found in _leaves(role or (name if name in _ROLES else ""), below)
     ]
