@@ -19,7 +19,7 @@ help:
 	@echo "make setup-alfworld  the engine of ALFWorld too; compiles for some minutes (gcc, g++, make, cmake)"
 	@echo "make setup-ray  an environment of its own for sweeps through Ray, in $(RAY)"
 	@echo "make demo    train a skill for a small model on this machine, in about two minutes; no key"
-	@echo "make test    run the tests, ten minutes or more; ARGS='tests/core -x' runs some (CI=1: with every extra, no gaps)"
+	@echo "make test    run the tests, ten minutes or more; ARGS='tests/config -x' runs some (CI=1: with every extra, no gaps)"
 	@echo "make lint    style, types and the direction of imports"
 	@echo "make docs    build the documentation as a site, in site/; needs no network to read"
 	@echo "make bench   measure speed, overhead and learning; prints figures and ratios"

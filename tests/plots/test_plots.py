@@ -145,6 +145,45 @@ def test_simulated_runs_are_marked_in_every_panel(tmp_path: Path) -> None:
     assert all("SIMULATED" in panel.get_title(loc="left") for panel in figure.axes)
 
 
+@pytest.mark.parametrize("extra", [1, len(COLOURS)])
+def test_simulated_learning_curves_are_marked_however_many_they_are(tmp_path: Path, extra: int) -> None:
+    for number in range(extra + 1):
+        made = Made(
+            tmp_path, f"LR-docvqa-{number}" if number else "DEFAULT-docvqa-5.5", sets=lr(number) if number else {}
+        )
+        made.record["simulated"] = made.summary["simulated"] = True
+        made.write()
+        (made.path / "history.jsonl").write_text(json.dumps(step(1, SELECTION, taken=True)) + "\n")
+    figure = learning.draw(open_desk([tmp_path]).study.runs, 3.4)
+    assert [panel.get_title(loc="left") or panel.get_title() for panel in figure.axes] == ["docvqa (SIMULATED)"]
+
+
+def test_real_runs_and_simulated_ones_are_told_apart_in_one_panel(tmp_path: Path) -> None:
+    for number in range(len(COLOURS) + 1):
+        made = Made(
+            tmp_path, f"LR-docvqa-{number}" if number else "DEFAULT-docvqa-5.5", sets=lr(number) if number else {}
+        )
+        made.record["simulated"] = made.summary["simulated"] = number % 2 == 1
+        made.write()
+        (made.path / "history.jsonl").write_text(json.dumps(step(1, SELECTION, taken=True)) + "\n")
+    figure = learning.draw(open_desk([tmp_path]).study.runs, 3.4)
+    assert set(figure.axes[0].get_legend_handles_labels()[1]) == {"DEFAULT", "other runs", "other runs (simulated)"}
+
+
+def test_the_axis_of_costs_has_more_than_one_number_within_a_decade(root: Path) -> None:
+    with looking():
+        figure = cost.draw(read_groups(open_desk([root]), [], []), 3.4)
+        figure.draw_without_rendering()
+    for panel in figure.axes:
+        low, high = panel.get_xlim()
+        assert len([tick for tick in panel.get_xticks() if low <= tick <= high]) > 1
+
+
+def test_no_two_groups_of_axes_share_colour_and_marker() -> None:
+    looks = [(style.colour(place), style.marker(place)) for place in range(14)]
+    assert len(set(looks)) == len(looks)
+
+
 def test_a_matplotlibrc_of_the_user_changes_nothing(root: Path, tmp_path: Path) -> None:
     import matplotlib
 

@@ -98,23 +98,30 @@ def _panel(panel: Axes, settings: Sequence[Spent], names: Sequence[str]) -> None
         panel.plot(
             spent.price, spent.test.value, linestyle="none", marker=marker(place), color=colour(place),
             markersize=5 if spent in chosen else 3.6, markerfacecolor=colour(place) if spent in chosen else "white",
-            label=spent.row.point.group, zorder=2,
+            zorder=2,
         )  # fmt: skip
+    for place, name in enumerate(names):  # the legend shows every group hollow, whichever of its settings come first
+        if any(spent.row.point.group == name for spent in settings):
+            panel.plot([], [], linestyle="none", marker=marker(place), color=colour(place), markersize=3.6,
+                       markerfacecolor="white", label=name)  # fmt: skip
     for place, spent in enumerate(chosen):
         panel.annotate(
             label(spent.row), (spent.price, spent.test.value), xytext=(4, 5 if place % 2 else -9),
             textcoords="offset points", fontsize=6.5,
         )  # fmt: skip
-    _plain_log(panel)
     panel.margins(x=0.18)
+    _plain_log(panel, [spent.price for spent in settings])
     grid_lines(panel, "both")
 
 
-def _plain_log(panel: Axes) -> None:
-    """Make a logarithmic axis with numbers as people write prices."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+def _plain_log(panel: Axes, prices: Sequence[float]) -> None:
+    """Make a logarithmic axis with numbers as people write prices, more than one of them also within a decade."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     panel.set_xscale("log")
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    near = max(prices) < 5 * min(prices)
+    panel.xaxis.set_major_locator(
+        MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]) if near else LogLocator(subs=(1, 2, 5))
+    )
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: count(value) if value >= 1000 else f"{value:g}"))

@@ -11,6 +11,7 @@ from reflact.engine.history import read_history
 from reflact.plots.panels import grid_lines, legend, name_scores, sheet
 from reflact.plots.style import COLOURS, GREY, colour
 from reflact.report.tables.found import Run
+from reflact.report.tables.group import marks
 from reflact.report.tables.points import DEFAULT
 from reflact.rundir.layout import RunLayout
 
@@ -41,14 +42,18 @@ class Curve:
     high: list[float] = field(default_factory=list)
     rejected: list[tuple[int, float]] = field(default_factory=list)
 
-    @property
-    def name(self) -> str:
-        """What the legend calls it."""
+    def remarks(self, *, titled: bool) -> str:
+        """Return what must be said of the run beside its name; `""` where there is nothing.
+
+        Args:
+            titled: The panel's title says that all of its runs are simulated or made samples.
+        """
         run = self.run
-        kinds = (("simulated", run.simulated), ("sample", run.sample), (run.state_text, not run.complete),
+        kinds = (("simulated", run.simulated and not titled), ("sample", run.sample and not titled),
+                 (run.state_text, not run.complete),
                  ("invalid", run.complete and run.summary.get("validity", "valid") is False))  # fmt: skip
         said = ", ".join(name for name, holds in kinds if holds)
-        return f"{run.run_id} ({said})" if said else run.run_id
+        return f" ({said})" if said else ""
 
     def add(self, step: int, scores: Any) -> None:
         """The current skill is one with these scores from that step on."""
@@ -109,27 +114,30 @@ def draw(runs: Sequence[Run], width: float) -> Figure:
             curves.setdefault(run.benchmark, []).append(curve)
     if not curves:
         raise ConfigError("there is nothing to draw: no complete training run below the roots has a step")
-    figure, panels = sheet(list(curves), width)
-    for panel, found in zip(panels, curves.values(), strict=True):
-        _panel(panel, found)
+    said = [marks([curve.run for curve in found], []) for found in curves.values()]
+    figure, panels = sheet([f"{name}{mark}" for name, mark in zip(curves, said, strict=True)], width)
+    for panel, found, mark in zip(panels, curves.values(), said, strict=True):
+        _panel(panel, found, titled=bool(mark))
         panel.set_xlabel("step")
         name_scores(panel, "selection score")
     legend(figure, panels, width, least=1)
     return figure
 
 
-def _panel(panel: Axes, curves: Sequence[Curve]) -> None:
+def _panel(panel: Axes, curves: Sequence[Curve], *, titled: bool) -> None:
     from matplotlib.ticker import MaxNLocator
 
     many = len(curves) > len(COLOURS)
     for place, curve in enumerate(curves):
         stands_out = not many or (curve.run.point is not None and curve.run.point.group == DEFAULT)
         tone = colour(place) if not many else (COLOURS[0] if stands_out else GREY)
-        dashes = ("-", "--", "-.", ":")[place % 4] if not many else "-"
+        remarks = curve.remarks(titled=titled)
+        dashes = ("-", "--", "-.", ":")[place % 4] if not many else (":" if remarks else "-")
+        name = curve.run.run_id if not many else (DEFAULT if stands_out else "other runs")
         panel.step(
             curve.steps, curve.current, where="post", color=tone, linestyle=dashes,
             linewidth=1.3 if stands_out else 0.5, zorder=3 if stands_out else 2,
-            label=(DEFAULT if many else curve.name) if stands_out else "other runs",
+            label=f"{name}{remarks}",
         )  # fmt: skip
         if len(curves) <= _WITH_BANDS:
             panel.fill_between(curve.steps, curve.low, curve.high, step="post", color=tone, alpha=0.15, linewidth=0)

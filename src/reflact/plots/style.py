@@ -20,7 +20,8 @@ WIDTHS = {"column": 3.4, "page": 7.0}
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
 """Okabe and Ito, "Color Universal Design" (2008), without the yellow that white paper swallows; told apart with any
 common colour blindness. Each also has a marker of its own, for print without colours."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "p", "<", "h")
+"""More than colours, so that a series whose colour comes a second time has another marker."""
 GREY = "#9A9A9A"
 ENDINGS = ("svg", "png", "pdf")
 DPI = 300
