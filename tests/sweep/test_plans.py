@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import sys
 from pathlib import Path
 
 import pytest
 
 from reflact.config.identity import effective
 from reflact.config.run_id import axis_id
-from reflact.core.errors import ConfigError
+from reflact.core.errors import ConfigError, Unavailable
 from reflact.sweep.normal import normal_form
 from reflact.sweep.planned import PointState
+from reflact.sweep.show import plan_text
 from reflact.sweep.sizes import DataShelf, published_sizes
 from tests.sweep.support import BENCHMARKS, aliases, plan, points, runs, shared_composer, source_skills
 
@@ -190,6 +192,17 @@ def test_what_older_results_tell_is_not_planned_again(tmp_path: Path) -> None:
     same = aliases(planned)
     assert same["BATCH-livemathematicianbench-full"] == "DEFAULT-livemathematicianbench-5.5"
     assert same["SCHED-livemathematicianbench-constant"] == "LR-livemathematicianbench-4"
+
+
+def test_a_plan_can_be_looked_at_without_what_reads_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    shown = plan("longpair", ["docvqa", "searchqa"], dry_run=True)
+    text = plan_text("longpair", shown, rehearse=False)
+    assert "since the data cannot be read here: " in text and "reflact[docvqa]" in text
+    assert {entry.point.benchmark for entry in shown if entry.estimate is not None} == {"docvqa", "searchqa"}
+    with pytest.raises(Unavailable, match=r"reflact\[docvqa\]"):
+        plan("longpair", ["docvqa"])
 
 
 def test_a_rehearsal_is_estimated_at_the_prices_at_which_it_is_counted() -> None:

@@ -43,8 +43,12 @@ class Planner:
     settings: SweepConfig
     ignored: Sequence[str]
     code: str
-    shelf: DataShelf = field(default_factory=DataShelf)
+    shelf: DataShelf = field(init=False)
     skills: SkillShelf = field(default_factory=SkillShelf)
+
+    def __post_init__(self) -> None:
+        """Make the shelf that the settings want."""
+        self.shelf = DataShelf(only_shown=self.settings.dry_run)
 
     def plan(self, points: Sequence[Point], root: Path) -> list[Planned]:
         """Return the points with what becomes of them; nothing is written.

@@ -33,12 +33,16 @@ def _lines(name: str, planned: Sequence[Planned], rehearse: bool) -> Iterator[st
 def head(planned: Sequence[Planned]) -> str:
     """Return the counts of a plan in words."""
     count = {state: sum(entry.state is state for entry in planned) for state in PointState}
-    parts = [f"{len(planned)} points", f"{count[PointState.RUN]} runs"]
+    parts = [_counted(len(planned), "point"), _counted(count[PointState.RUN], "run")]
     if count[PointState.ALIAS]:
-        parts.append(f"{count[PointState.ALIAS]} aliases")
+        parts.append(f"{count[PointState.ALIAS]} alias{'' if count[PointState.ALIAS] == 1 else 'es'}")
     if count[PointState.SKIP]:
         parts.append(f"{count[PointState.SKIP]} left out")
     return ", ".join(parts)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 _HEAD = ("run", "steps/epoch", "batches", "calls <=", "tokens <=", "USD <=", "overrides", "directory")
@@ -86,11 +90,11 @@ def _total(runs: Sequence[Planned]) -> str:
     paid = [value for value in costs if value is not None]
     text = f"in all at most {sum(estimate.calls for estimate in estimates):,} calls, {_millions(sum(known))} tokens"
     if len(known) < len(tokens):
-        text += f" (not known for {len(tokens) - len(known)} runs)"
+        text += f" (not known for {_counted(len(tokens) - len(known), 'run')})"
     if not paid:
         return text + "; cost not known: pricing.models has no price for these models"
     text += f", {sum(paid):,.2f} US dollars"
-    return text if len(paid) == len(costs) else text + f" (not known for {len(costs) - len(paid)} runs)"
+    return text if len(paid) == len(costs) else text + f" (not known for {_counted(len(costs) - len(paid), 'run')})"
 
 
 def _reason(entry: Planned) -> str:
@@ -110,7 +114,8 @@ def _notes(planned: Sequence[Planned]) -> Iterator[str]:
     }
     for name, facts in published.items():
         sizes = "/".join(str(size) for size in facts.sizes.values())
-        yield f"note: {name}: the published counts {sizes}, since the data are not there: {facts.missing}"
+        why = "cannot be read here" if facts.unreadable else "are not there"
+        yield f"note: {name}: the published counts {sizes}, since the data {why}: {facts.missing}"
     skills = {
         (entry.point.benchmark, entry.config.env.skill_init, entry.skill)
         for entry in planned

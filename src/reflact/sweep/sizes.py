@@ -15,7 +15,7 @@ from reflact.benchmarks.registry import load_benchmark
 from reflact.benchmarks.splits import part_sizes
 from reflact.config.keys import flatten
 from reflact.config.schema import Config
-from reflact.core.errors import DataError
+from reflact.core.errors import DataError, Unavailable
 from reflact.core.hashing import digest
 from reflact.core.names import Part
 
@@ -39,12 +39,14 @@ class DataFacts:
         sizes: Items of each part.
         fingerprint: Of the content; None where the data are not there.
         missing: Why the sizes are the published ones; `""` where they were counted.
+        unreadable: What is missing is not the data but what reads them.
     """
 
     split: str
     sizes: Mapping[Part, int]
     fingerprint: str | None
     missing: str = ""
+    unreadable: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as JSON."""
@@ -56,9 +58,14 @@ class DataFacts:
 
 
 class DataShelf:
-    """Reads the data of each benchmark and split once."""
+    """Reads the data of each benchmark and split once.
 
-    def __init__(self) -> None:
+    Args:
+        only_shown: The plan is looked at and nothing is started, so what reads the data need not be installed either.
+    """
+
+    def __init__(self, *, only_shown: bool = False) -> None:
+        self._only_shown = only_shown
         self._facts: dict[str, DataFacts] = {}
 
     def facts(self, config: Config) -> DataFacts:
@@ -66,10 +73,11 @@ class DataShelf:
 
         Raises:
             DataError: There are no data, and nothing is published of such a split either.
+            Unavailable: What reads them is not installed.
         """
         key = digest({name: value for name, value in flatten(config).items() if _decides(name)})
         if key not in self._facts:
-            self._facts[key] = _look(config)
+            self._facts[key] = _look(config, only_shown=self._only_shown)
         return self._facts[key]
 
 
@@ -77,15 +85,17 @@ def _decides(name: str) -> bool:
     return name.startswith(("benchmark.", "env.")) and name not in _NOT_DATA
 
 
-def _look(config: Config) -> DataFacts:
+def _look(config: Config, *, only_shown: bool) -> DataFacts:
     try:
         benchmark: Benchmark = load_benchmark(config)
         split = benchmark.load()
-    except DataError as error:
+    except (DataError, Unavailable) as error:
         sizes = published_sizes(config)
-        if sizes is None:
+        unreadable = isinstance(error, Unavailable)
+        # Nothing is published of the made items.
+        if sizes is None or (unreadable and (config.env.sample or not only_shown)):
             raise
-        return DataFacts(_split_name(config), sizes, None, str(error))
+        return DataFacts(_split_name(config), sizes, None, str(error), unreadable)
     sizes = {part: len(split.parts[part]) for part in Part}
     return DataFacts(split.name, sizes, split.fingerprint)
 
