@@ -165,6 +165,16 @@ def test_a_stopped_run_says_how_to_go_on_and_does(tmp_path: Path) -> None:
     assert (root / ".hydra" / "overrides.yaml").read_bytes() == first
 
 
+def test_a_spent_budget_is_to_be_raised_before_the_command_goes_on(tmp_path: Path) -> None:
+    result = run(tmp_path, "reflact-train", *QUICK, "env.out_root=out", "budget.max_tokens=1000")
+    last = result.err.strip().splitlines()[-1]
+    assert result.code == 75 and last.startswith("To go on, with a higher budget in it: reflact-train ")
+    command = shlex.split(last.partition("in it: ")[2])
+    more = [word.replace("max_tokens=1000", "max_tokens=1000000") for word in command[1:]]
+    again = run(tmp_path, "reflact-train", *more, "run.allow_code_change=true")
+    assert again.code == 0, again.err
+
+
 def wait_for_rows(process: subprocess.Popen[bytes], root: Path) -> None:
     deadline = time.monotonic() + 60
     while not any(root.glob("baseline/*/results.jsonl")):

@@ -125,4 +125,6 @@ def _claimed(program: str, config: Config, whole: DictConfig, work: Work, many: 
 def _message(program: str, whole: DictConfig, config: Config, error: ReflactError) -> str:
     if not isinstance(error, Stopped):
         return str(error)
-    return f"{error}\nTo go on: {resume_command(program, whole, Path(config.env.out_root))}"
+    # The same budget is spent as soon as the run goes on, and how much more it may cost is for a person to say.
+    how = "To go on, with a higher budget in it" if error.cause is StopCause.BUDGET else "To go on"
+    return f"{error}\n{how}: {resume_command(program, whole, Path(config.env.out_root))}"
