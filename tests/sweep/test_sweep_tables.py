@@ -45,6 +45,15 @@ def test_tables_are_there_while_the_sweep_goes_on_and_after_a_signal(tmp_path: P
     assert all(state in ("done", "planned", "stopped (interrupted)") for state in ended.values()), ended
 
 
+def test_a_sweep_ends_with_where_its_tables_are_and_shows_no_insides_of_its_launcher(tmp_path: Path) -> None:
+    result = sweep(tmp_path, "ablation/lr=lr2")
+    assert result.code == 0, result.err
+    last = result.err.strip().splitlines()[-1]
+    assert last == "reflact: the tables are in study/tables/tables.md, with the reasons why runs are left out (1)"
+    assert "no complete DEFAULT-orders run" in (tmp_path / "study/tables/tables.md").read_text(encoding="utf-8")
+    assert "Joblib.Parallel" not in result.err and "ablation/lr=lr2" in result.err
+
+
 def test_tables_that_cannot_be_made_are_an_error_of_the_sweep(tmp_path: Path) -> None:
     root = tmp_path / "study"
     root.mkdir()

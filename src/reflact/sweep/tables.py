@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from reflact.core.errors import ConfigError, ReflactError
-from reflact.report.tables.compile import compile_tables, open_desk, write_tables
+from reflact.report.tables.compile import Tables, compile_tables, open_desk, write_tables
 
 FOLDER = "tables"
 _LOCK = ".lock"
@@ -41,7 +41,7 @@ class TableBook:
     ignore: Sequence[str] = ()
     imports: Path | None = None
 
-    def compile(self) -> None:
+    def compile(self) -> Tables:
         """Compile the tables from what is there now; another process that is at it is waited for.
 
         Raises:
@@ -49,7 +49,7 @@ class TableBook:
         """
         with self._locked(wait=True) as lock:
             assert lock is not None
-            self._compile(lock)
+            return self._compile(lock)
 
     def compile_if_due(self) -> bool:
         """Compile the tables unless somebody is at it or has just done it; returns whether it was done."""
@@ -59,12 +59,14 @@ class TableBook:
             self._compile(lock)
             return True
 
-    def _compile(self, lock: int) -> None:
+    def _compile(self, lock: int) -> Tables:
         begun = time.monotonic()
         desk = open_desk([self.root, *self.known_roots], imports=self.imports, ignore=self.ignore)
-        write_tables(compile_tables(desk), self.root / FOLDER)
+        tables = compile_tables(desk)
+        write_tables(tables, self.root / FOLDER)
         os.ftruncate(lock, 0)
         os.pwrite(lock, json.dumps([time.time(), time.monotonic() - begun]).encode("ascii"), 0)
+        return tables
 
     @contextmanager
     def _locked(self, *, wait: bool) -> Iterator[int | None]:
@@ -136,12 +138,15 @@ class TableKeeper:
 
 
 def compiled(book: TableBook) -> bool:
-    """Compile the tables; returns whether that went well. What went wrong is said."""
+    """Compile the tables; returns whether that went well. What was made or went wrong is said."""
     try:
-        book.compile()
+        tables = book.compile()
     except Exception as error:  # noqa: BLE001 - it must not hide how the sweep itself ended
         say_failure(error)
         return False
+    left_out = {str(line["run_id"]) for grid in tables.grids for line in grid.raw_invalid}
+    why = f", with the reasons why runs are left out ({len(left_out)})" if left_out else ""
+    sys.stderr.write(f"reflact: the tables are in {book.root / FOLDER / 'tables.md'}{why}\n")
     return True
 
 
