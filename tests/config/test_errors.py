@@ -36,7 +36,7 @@ WRONG = [
     ("harness=codex", ["codex_exec"]),
     ("ablation/lr=8", ["ablation/lr=lr8", "no bare number"]),
     ("ablation/lr=lr3", ["lr1, lr16, lr2, lr4, lr8"]),
-    ("ablation/lr=null", ["leave it out"]),
+    ("harness=null", ["leave it out"]),
     ("ablation/learning=lr8", ["no config group ablation/learning"]),
     ("benchmark.options.level=easy", ["put a `+` in front"]),
     ("just-a-word", ["no `=`"]),

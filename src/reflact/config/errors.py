@@ -93,7 +93,7 @@ def _group(parsed: Override, known: Groups) -> str | None:
         return f"There is no config group {name}{suggestion(name, known.groups())}."
     listed = ", ".join(options)
     if value is None and not parsed.is_delete():
-        return f"{_line(parsed)}: a group takes one of {listed}; leave it out to have none."
+        return f"{_line(parsed)}: a group takes one of {listed}; leave it out to have the usual one."
     values = value if isinstance(value, list) else [value]
     for item in values:
         if isinstance(item, str) and item not in options and not parsed.is_sweep_override():
