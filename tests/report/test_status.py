@@ -200,7 +200,7 @@ def test_json_has_the_documented_keys(live):
         "id", "path", "state", "cause", "message", "valid", "reasons", "benchmark", "harness", "student", "teacher",
         "simulated", "epoch", "epochs", "step", "steps", "phase", "done", "n", "waiting", "scores", "rows",
         "rate_limits", "retries", "rows_per_minute", "last_write_s", "elapsed_s", "eta_s", "tokens", "cost_usd",
-        "tokens_most", "cost_most_usd", "pid", "host",
+        "tokens_most", "cost_most_usd", "pid", "host", "resume",
     ]  # fmt: skip
 
 

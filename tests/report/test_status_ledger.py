@@ -4,12 +4,14 @@ import json
 import subprocess
 import sys
 import time
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from reflact.core.names import RunState
 from reflact.report.status import StatusBoard
-from reflact.report.status_view import totals
+from reflact.report.status_view import board, totals, trouble
 from reflact.rundir.archive import archive
 from reflact.sweep.ledger import Ledger
 from tests.report.script import Script
@@ -96,3 +98,22 @@ def test_a_failed_run_that_was_archived_is_to_be_done_again(root):
     note(root, "a", RunState.FAILED, "SIGKILL")
     archive(root / "a", "killed", time.time)
     assert seen(root)["a"].state == RunState.PLANNED
+
+
+def test_runs_of_a_sweep_go_on_with_the_command_of_the_sweep(root):
+    note(root, "a", RunState.FAILED, "SIGKILL")
+    alone = trouble(seen(root)["a"])
+    assert f"env.out_root={root / 'a'} run.resume=true" in alone, "no plan says how it was started"
+    plan = json.loads((root / "plan.json").read_text())
+    words = ["reflact-train", "-m", "ablation/lr=lr2,lr8", "env.split_root=my data"]
+    (root / "plan.json").write_text(json.dumps({**plan, "command": words}))
+    lines = list(seen(root).values())
+    expected = (
+        f"reflact-train -m ablation/lr=lr2,lr8 'env.split_root=my data' hydra.sweep.dir={root} sweep.existing=resume"
+    )
+    assert [line.resume for line in lines] == [expected, "", "", ""], "what has not begun has nothing to go on with"
+    assert trouble(lines[0]).endswith(f"; go on with {expected}") and "run.resume" not in trouble(lines[0])
+    said = Console(width=1000, record=True, file=StringIO())
+    note(root, "b", RunState.FAILED, "bug")
+    said.print(board(list(seen(root).values()), 0))
+    assert said.export_text().count(expected) == 1

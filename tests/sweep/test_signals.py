@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import line, run
 from tests.sweep.commands import PATIENCE_S, SLOW, at_work, said, start, states, until
 
 pytestmark = pytest.mark.timeout(1500)
@@ -97,3 +101,23 @@ def test_what_was_not_started_is_not_composed_after_a_signal(
     ends = [seen[-1] for seen in states(root).values()]
     assert len(ends) == 60 and ends.count("planned") >= 58
     assert f"{ends.count('planned')} were not started: the sweep got SIGTERM" in said(tmp_path)
+
+
+def test_status_tells_the_command_that_goes_on_with_a_stopped_sweep(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    began = start(tmp_path, *TWO, "sweep.only=[LR-orders-2]")
+    until(lambda: at_work(root), "a run at work")
+    began.send_signal(signal.SIGTERM)
+    assert began.wait(PATIENCE_S) == 75, said(tmp_path)
+    told = json.loads(run(tmp_path, "reflact", "status", str(root), "--json").out)
+    (command,) = {entry["resume"] for entry in told["runs"] if entry["state"] == "stopped"}
+    program, *words = shlex.split(command)
+    assert "sweep.only" not in command and words[-1] == "sweep.existing=resume"
+    again = subprocess.run(
+        [*line(program, *words), "env.workers=16", "sweep.only=[LR-orders-2]"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=PATIENCE_S,
+    )
+    assert again.returncode == 0, again.stderr.decode()
+    assert states(root)["LR-orders-2"][-1] == "done"

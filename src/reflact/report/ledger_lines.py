@@ -12,6 +12,9 @@ from reflact.rundir.jsonl import read_jsonl
 from reflact.rundir.view import ARCHIVE
 
 FOLDER = "ledger"
+_CLOCKS_S = 0.05
+"""A file system's times lag behind the clock by some milliseconds."""
+
 _ENDS = frozenset({RunState.FAILED, RunState.STOPPED, RunState.REFUSED})
 
 
@@ -63,7 +66,7 @@ def last_lines(folders: Iterable[Path]) -> dict[Path, Told]:
 def _archived_since(place: Path, time: float) -> bool:
     """Whether what a line tells of was moved away: the directory is free, and the run is to be done again."""
     notes = (place.parent / ARCHIVE).glob("*.json")
-    return any(note.name.startswith(f"{place.name}-") and note.stat().st_mtime >= time for note in notes)
+    return any(note.name.startswith(f"{place.name}-") and note.stat().st_mtime >= time - _CLOCKS_S for note in notes)
 
 
 def explains(told: Told, state: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from reflact.config.overrides import command, override
 from reflact.report.summaries import SummaryView, read_object
 
 
@@ -48,3 +49,18 @@ def planned_runs(root: Path) -> Iterator[PlannedRun]:
             most.whole("est_tokens"),
             most.number("est_cost_usd"),
         )
+
+
+def way_on(root: Path) -> tuple[frozenset[str], str]:
+    """Return the ids of a sweep's points, and the command that goes on with those that have not ended.
+
+    Returns:
+        No ids where `root` is no sweep's root; no command where its plan does not say how it was started.
+    """
+    plan = read_object(root / "plan.json") or {}
+    points, words = plan.get("points"), plan.get("command")
+    if not (isinstance(points, list) and isinstance(words, list) and words):
+        return frozenset(), ""
+    ids = frozenset(str(point["run_id"]) for point in points if isinstance(point, Mapping) and point.get("run_id"))
+    program, *rest = map(str, words)
+    return ids, command(program, [*rest, override("hydra.sweep.dir", str(root)), "sweep.existing=resume"])

@@ -12,7 +12,7 @@ from reflact.core.errors import DataError, ReflactError
 from reflact.core.names import RunState
 from reflact.report.describe import waiting_text
 from reflact.report.ledger_lines import Told, explains, last_lines
-from reflact.report.planned import planned_runs
+from reflact.report.planned import planned_runs, way_on
 from reflact.report.progress import RunProgress
 from reflact.report.summaries import SummaryView
 from reflact.rundir.events import read_events
@@ -21,6 +21,7 @@ from reflact.rundir.view import RunView, find_runs, view_run
 
 SCHEMA_VERSION = 1
 SETTLED = frozenset({RunState.DONE, RunState.STOPPED, RunState.FAILED, RunState.ARCHIVED})
+_CAN_GO_ON = frozenset({RunState.STOPPED, RunState.FAILED, RunState.STALE})
 
 
 @dataclass
@@ -53,6 +54,7 @@ class RunLine:
         cost_usd: US dollars; None where a price is not known.
         tokens_most, cost_most_usd: What the plan expected at most; None without a plan, or where nobody knows.
         pid, host: The process that owns it.
+        resume: The command that goes on with its whole sweep; `""` for a run of none, and where nothing is to go on.
     """
 
     id: str
@@ -89,6 +91,7 @@ class RunLine:
     cost_most_usd: float | None = None
     pid: int | None = None
     host: str | None = None
+    resume: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Return the line as a JSON object."""
@@ -257,6 +260,7 @@ class StatusBoard:
         self._trackers: dict[Path, Tracker] = {}
         self._planned: dict[str, RunLine] = {}
         self._told: dict[Path, Told] = {}
+        self._ways: dict[Path, tuple[frozenset[str], str]] = {}
         self._scanned_at: float | None = None
 
     def refresh(self, now: float) -> list[RunLine]:
@@ -284,6 +288,9 @@ class StatusBoard:
             line.tokens_most, line.cost_most_usd = planned.tokens_most, planned.cost_most_usd
         if told is not None and explains(told, line.state):
             line.state, line.cause, line.message = told.state.value, told.cause, told.message
+        place = Path(line.path)
+        ids, command = self._ways.get(place.parent, (frozenset(), ""))
+        line.resume = command if line.state in _CAN_GO_ON and place.name in ids else ""
 
     def progress(self, path: str) -> RunProgress | None:
         """Return what the events of a run tell; None for one that has not begun."""
@@ -309,6 +316,7 @@ class StatusBoard:
             for root in self._sweeps()
             for point in planned_runs(root)
         }
+        self._ways = {root: way_on(root) for root in self._sweeps()}
         try:
             self._told = last_lines(self._sweeps())
         except DataError:

@@ -175,26 +175,36 @@ COLUMNS = (
 
 
 def _troubles(lines: Sequence[RunLine]) -> list[RenderableType]:
-    told = [(line, text) for line in lines if (text := trouble(line))]
+    told = [(line, text) for line in lines if (text := trouble(line, alone=False))]
     parts: list[RenderableType] = []
     for line, text in told[:TROUBLES]:
         parts.append(Text.assemble((clean(line.id, 60), "bold"), f": {text}", overflow="fold"))
     if len(told) > TROUBLES:
         parts.append(Text(f"and {plural(len(told) - TROUBLES, 'more run')} with trouble", style="dim"))
+    # All runs of a sweep go on with one command.
+    for command in dict.fromkeys(line.resume for line in lines if line.resume):
+        parts.append(Text(f"To go on: {clean(command)}", overflow="fold"))
     return [Text(), *parts] if parts else []
 
 
-def trouble(line: RunLine) -> str:
-    """Return what is wrong with a run and what to do, `""` if nothing is."""
+def trouble(line: RunLine, *, alone: bool = True) -> str:
+    """Return what is wrong with a run and what to do, `""` if nothing is.
+
+    Args:
+        line: The run.
+        alone: Say also how to go on with its whole sweep.
+    """
     if line.valid is False:
         return f"invalid: {'; '.join(clean(reason, 160) for reason in line.reasons) or 'no reason given'}"
-    resume = f"go on with env.out_root={clean(line.path)} run.resume=true"
+    resume = f"; go on with env.out_root={clean(line.path)} run.resume=true"
+    if line.resume:
+        resume = f"; go on with {clean(line.resume)}" if alone else ""
     if line.state == RunState.STALE:
         owner = f"pid {line.pid} on host {clean(line.host, 40)}" if line.pid is not None else "its process"
-        return f"{owner} is gone without a word; {resume}"
+        return f"{owner} is gone without a word{resume}"
     if line.state in (RunState.STOPPED, RunState.FAILED):
         why = ": ".join(part for part in (clean(line.cause, 24), shorten(clean(line.message), 200)) if part)
-        return f"{why or line.state}; {resume}"
+        return f"{why or line.state}{resume}"
     return clean(line.message, 200)
 
 

@@ -11,6 +11,12 @@ from reflact.config.compose import CONFIG_NAME, Composer
 from reflact.config.overrides import command, override
 
 _PLACE = frozenset({"env.out_root", "run.resume"})
+_TODAY = frozenset(
+    {
+        *("hydra.sweep.dir", "hydra.mode", "run.resume"),
+        *("sweep.existing", "sweep.only", "sweep.exclude", "sweep.dry_run"),
+    }
+)
 
 
 def config_dir(node: DictConfig) -> Path | None:
@@ -45,6 +51,19 @@ def resume_command(program: str, node: DictConfig, root: Path) -> str:
     folder = config_dir(node)
     flags: Sequence[str] = ["--config-dir", str(folder)] if folder else []
     return command(program, [*flags, *kept, override("env.out_root", str(root)), "run.resume=true"])
+
+
+def sweep_command(program: str, node: DictConfig, arguments: Sequence[str]) -> list[str]:
+    """Return the words of a sweep's command line, without those that say where it is and what of it is done today.
+
+    Args:
+        program: `reflact-train` or `reflact-eval`.
+        node: The sweep's configuration, with the node `hydra`.
+        arguments: The overrides with their lists of values.
+    """
+    own = [str(line) for line in node.hydra.overrides.hydra]
+    kept = [line for line in [*arguments, *own] if key_of(line) not in _TODAY]
+    return [program, *config_flags(node), "-m", *kept]
 
 
 def key_of(line: str) -> str:

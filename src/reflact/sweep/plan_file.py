@@ -79,9 +79,15 @@ def _swept(planned: Sequence[Planned]) -> set[str]:
     return differing
 
 
-def write_plan(root: Path, plan: Mapping[str, Any]) -> None:
-    """Write `plan.json`."""
-    write_json(root / NAME, dict(plan))
+def write_plan(root: Path, plan: Mapping[str, Any], command: Sequence[str]) -> None:
+    """Write `plan.json`.
+
+    Args:
+        root: The sweep's root.
+        plan: Its content.
+        command: The words of the sweep's command line (`sweep_command`), with which its runs go on.
+    """
+    write_json(root / NAME, {**plan, "command": list(command)})
 
 
 def _left_out_today(entry: Planned) -> bool:

@@ -22,7 +22,7 @@ from reflact.report.tables.rules import load_rules, require_names
 from reflact.rundir.code_version import code_version
 from reflact.sweep.closing import close
 from reflact.sweep.command_line import GRID, PLAN_GROUP, given_beside_plan, grid_points
-from reflact.sweep.context import composer, config_flags, key_of
+from reflact.sweep.context import composer, config_flags, key_of, sweep_command
 from reflact.sweep.existing import RESUME, Wanted, left_to_run, settle
 from reflact.sweep.grids import read_grids
 from reflact.sweep.identity import base_of_grid, base_of_plan, plan_identity
@@ -106,10 +106,14 @@ class Sweep:
         if not settings.rehearse:
             require_data(runs)
             require_services(runs, settings)
-        write_plan(self._root, merged(study.name, identity, planned, old))
+        self._write_plan(merged(study.name, identity, planned, old))
         (self._root / "multirun.yaml").write_text(OmegaConf.to_yaml(self._node), encoding="utf-8")
         sys.stderr.write(f"reflact: {self._root}: {study.name}: {head(planned)}{in_flight(self._node)}\n")
         return self._launch(runs, lines, launcher, task, batch)
+
+    def _write_plan(self, plan: Mapping[str, Any]) -> None:
+        program = "reflact-train" if self._command == "train" else "reflact-eval"
+        write_plan(self._root, plan, sweep_command(program, self._node, self._arguments))
 
     def _study(self) -> _Study:
         if not any(line.lstrip("+").startswith("sweep=") for line in self._arguments):
@@ -159,7 +163,7 @@ class Sweep:
             sys.stdout.write(plan_text(name, planned, rehearse=rehearse))
             sys.stdout.flush()
         if not self._shown_only:
-            write_plan(self._root, merged(name, plan["identity"], planned, old))
+            self._write_plan(merged(name, plan["identity"], planned, old))
 
     def _launch(
         self, runs: Sequence[Planned], lines: JobLine, launcher: HydraLauncher, task: LaunchTask, batch: int | None
