@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from reflact.core.names import RunState
 from reflact.rundir.owner import Process, this_process
 from reflact.sweep.ledger import Ledger, compile_ledger
-from reflact.sweep.queue import Job, LaunchQueue, Outcome, Rules
+from reflact.sweep.queue import SETTLE_S, Job, LaunchQueue, Outcome, Rules
 
 RULES = Rules(max_parallel={"alfworld": 1}, min_free_memory_gb=0.0, max_run_s=0.0, grace_s=1.0, on_failure="continue")
 
 
-def make(tmp_path: Path, *benchmarks: str) -> LaunchQueue:
+def make(tmp_path: Path, *benchmarks: str, rules: Rules = RULES) -> LaunchQueue:
     jobs = [Job(n, f"run{n}", name, "train", (), str(tmp_path / f"run{n}")) for n, name in enumerate(benchmarks)]
-    return LaunchQueue.create(tmp_path / ".launch" / "x", this_process(), RULES, jobs)
+    return LaunchQueue.create(tmp_path / ".launch" / "x", this_process(), rules, jobs)
 
 
 def gone() -> Process:
@@ -67,3 +70,32 @@ def test_the_ledger_is_put_together_in_the_order_of_time(tmp_path: Path) -> None
     assert (tmp_path / "ledger.jsonl").read_bytes() == first
     (file,) = (tmp_path / "ledger").iterdir()
     assert str(this_process().pid) in file.name
+
+
+def test_places_that_become_free_together_do_not_count_the_same_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("reflact.sweep.queue.time.time", lambda: now[0])
+    queue = make(tmp_path, "docvqa", "docvqa", "docvqa", rules=replace(RULES, min_free_memory_gb=4.0))
+
+    def take(free: float | None, me: Process | None = None) -> int | None:
+        job, left = queue.take(me or this_process(), "", lambda: free)
+        assert left or job is not None, "what waits for memory is left"
+        return None if job is None else job.number
+
+    assert take(3.9) is None
+    assert take(4.1) == 0
+    assert take(4.1) is None, "the first has not taken its memory yet"
+    elsewhere = replace(this_process(), boot_id="another machine's")
+    assert take(4.1, elsewhere) == 1, "another machine has memory of its own"
+    now[0] += SETTLE_S + 1
+    assert take(3.9) is None
+    assert take(4.1) == 2
+
+
+def test_a_run_that_ended_at_once_holds_up_no_start(tmp_path: Path) -> None:
+    queue = make(tmp_path, "docvqa", "docvqa", rules=replace(RULES, min_free_memory_gb=4.0))
+    assert queue.take(this_process(), "", lambda: 8.0)[0] is not None
+    queue.end(Outcome(0, RunState.FAILED))
+    assert queue.take(this_process(), "", lambda: 8.0)[0] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -11,6 +12,20 @@ from tests.cli.commands import run
 from tests.sweep.commands import PATIENCE_S, SMALL, said, start, states, sweep, until
 
 pytestmark = pytest.mark.timeout(1500)
+
+
+def most_at_once(root: Path) -> int:
+    """Return the most runs that the ledger has alive in one moment."""
+    alive: set[str] = set()
+    most = 0
+    for text in (root / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(text)
+        if entry["state"] in ("running", "waiting"):
+            alive.add(entry["run_id"])
+        else:
+            alive.discard(entry["run_id"])
+        most = max(most, len(alive))
+    return most
 
 
 def test_a_start_waits_while_too_little_memory_is_free(tmp_path: Path) -> None:
@@ -28,11 +43,16 @@ def test_a_ceiling_of_one_lets_runs_of_a_benchmark_go_one_after_the_other(tmp_pa
     ceiling = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=3", "sweep.max_parallel={orders:1}")
     result = sweep(tmp_path, "ablation/lr=lr2,lr8,lr16", *ceiling)
     assert result.code == 0, result.err
-    at_once = most = 0
-    for text in (root / "ledger.jsonl").read_text(encoding="utf-8").splitlines():
-        at_once += ('"running"' in text) - ('"done"' in text)
-        most = max(most, at_once)
-    assert most == 1
+    assert most_at_once(root) == 1
+
+
+def test_as_many_runs_are_alive_as_there_are_places_and_never_more(tmp_path: Path) -> None:
+    root = tmp_path / "study"
+    places = ("hydra/launcher=joblib", "hydra.launcher.n_jobs=3", "evaluation.reuse=off", "rehearsal.latency_s=0.5")
+    result = sweep(tmp_path, "train.seed=range(9)", *places)
+    assert result.code == 0, result.err
+    assert "3 at once (hydra.launcher.n_jobs)" in result.err
+    assert len(list(root.glob("*/summary.json"))) == 9 and most_at_once(root) == 3
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,9 +21,12 @@ from reflact.core.names import RunState
 from reflact.rundir.atomic import write_json
 from reflact.rundir.owner import Process
 from reflact.sweep.life import give_sign, has_died
+from reflact.sweep.memory import free_memory_gb
 
 FOLDER = ".launch"
 """Where queues are, below a sweep's root; hidden, so that nobody looks for runs in it."""
+SETTLE_S = 20.0
+"""Between two starts on one machine where `sweep.min_free_memory_gb` is set: a run has loaded what it needs by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,25 +122,30 @@ class LaunchQueue:
         """Whether the process of the sweep has ended."""
         return has_died(self.sweeper, self.sign)
 
-    def take(self, me: Process, ticket: str = "") -> tuple[Job | None, bool]:
+    def take(
+        self, me: Process, ticket: str = "", free_gb: Callable[[], float | None] = free_memory_gb
+    ) -> tuple[Job | None, bool]:
         """Take the first job that may start now.
 
         Args:
             me: The worker.
             ticket: What the launcher calls the worker's place (a number in Slurm).
+            free_gb: Returns how much memory is free here.
 
         Returns:
-            The job or None, and whether any job is left that waits for a ceiling.
+            The job or None, and whether any job is left that waits for a ceiling or for memory.
         """
         with self._locked():
             if self.closed():
                 return None, False
             pending = [job for job in self.jobs if not self._taken(job.number).exists()]
             busy = self._busy()
+            if not self._room(me, free_gb):
+                return None, bool(pending)
             for job in pending:
                 most = self.rules.max_parallel.get(job.benchmark)
                 if most is None or busy.get(job.benchmark, 0) < most:
-                    write_json(self._taken(job.number), {**me.to_json(), "ticket": ticket})
+                    write_json(self._taken(job.number), {**me.to_json(), "ticket": ticket, "time": time.time()})
                     return job, True
             return None, bool(pending)
 
@@ -192,6 +201,26 @@ class LaunchQueue:
         path = self.folder / "drain.json"
         drained = str(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ""
         return self.stopped() or drained
+
+    def _room(self, me: Process, free_gb: Callable[[], float | None]) -> bool:
+        """Whether there is memory for a start on this machine.
+
+        A run that has just begun does not have its memory yet: places that become free in the same moment would all see
+        the same gigabytes. So after one start the next waits until its memory can be seen.
+        """
+        least = self.rules.min_free_memory_gb
+        if least <= 0:
+            return True
+        for job in self.working():
+            path = self._taken(job.number)
+            owner = Process.from_json(json.loads(path.read_text(encoding="utf-8")))
+            if owner.boot_id == me.boot_id and time.time() - self._began(job.number) < SETTLE_S:
+                return False
+        free = free_gb()
+        return free is None or free >= least
+
+    def _began(self, number: int) -> float:
+        return float(json.loads(self._taken(number).read_text(encoding="utf-8")).get("time", 0.0))
 
     def _busy(self) -> dict[str, int]:
         """Return how many jobs of each benchmark run now."""

@@ -85,24 +85,21 @@ def _next(queue: LaunchQueue, told: Told) -> Job | None:
     while not told.why and not queue.orphaned():
         if queue.closed():
             return None
-        if _room(queue):
-            job, left = queue.take(me, ticket)
-            if job is not None or not left:
-                return job
-        elif not said:
+        job, left = queue.take(me, ticket, free_memory_gb)
+        if job is not None or not left:
+            return job
+        if not said and (lacks := _lacking_memory(queue)):
             said = True
-            least, free = queue.rules.min_free_memory_gb, free_memory_gb()
-            sys.stderr.write(
-                f"reflact: a start waits for memory: {free:.1f} GB are free, sweep.min_free_memory_gb={least:g}\n"
-            )
+            sys.stderr.write(f"reflact: a start waits for memory: {lacks}\n")
         time.sleep(_WAIT_S)
     return None
 
 
-def _room(queue: LaunchQueue) -> bool:
-    least = queue.rules.min_free_memory_gb
-    free = free_memory_gb() if least > 0 else None
-    return free is None or free >= least
+def _lacking_memory(queue: LaunchQueue) -> str:
+    least, free = queue.rules.min_free_memory_gb, free_memory_gb()
+    if least <= 0 or free is None or free >= least:
+        return ""
+    return f"{free:.1f} GB are free, sweep.min_free_memory_gb={least:g}"
 
 
 def _ticket() -> str:
