@@ -10,8 +10,8 @@ import pytest
 
 from reflact.core.names import RunState
 from reflact.report import status as module
-from reflact.report.status import StatusBoard, board_json, counts
-from reflact.report.status_view import board, trouble
+from reflact.report.status import RunLine, StatusBoard, board_json, counts
+from reflact.report.status_view import board, totals, trouble
 from reflact.rundir.claim import Claim
 from tests.report.script import Script
 from tests.report.test_closing import SUMMARY
@@ -239,3 +239,13 @@ def test_a_thousand_looks_at_finished_runs_are_cheap(tmp_path):
     for _ in range(20):
         board_.refresh(1.0)
     assert time.thread_time() - began < 1.0
+
+
+def test_a_total_tells_simulated_money_from_money() -> None:
+    paid, rehearsed = (
+        RunLine(id=name, path=name, state="done", tokens=10, cost_usd=cost, simulated=simulated)
+        for name, cost, simulated in (("a", 2.0, False), ("b", 3.0, True))
+    )
+    assert "$2.00" in totals([paid]).plain and "simulated" not in totals([paid]).plain
+    assert "$3.00 simulated" in totals([rehearsed]).plain
+    assert "$5.00, $3.00 of it simulated" in totals([paid, rehearsed]).plain

@@ -219,7 +219,10 @@ def totals(lines: Sequence[RunLine]) -> Text:
     if tokens:
         parts.append(f"{count(tokens)} tokens")
     if priced:
-        parts.append(money(sum(priced)) + (f" and {plural(unknown, 'run')} without a known price" if unknown else ""))
+        made_up = sum(line.cost_usd for line in lines if line.cost_usd is not None and line.tokens and line.simulated)
+        said = "" if not made_up else " simulated" if made_up == sum(priced) else f", {money(made_up)} of it simulated"
+        more = f" and {plural(unknown, 'run')} without a known price" if unknown else ""
+        parts.append(money(sum(priced)) + said + more)
     parts += expected(lines)
     limits = sum(line.rate_limits or 0 for line in lines)
     if limits:
