@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from reflact.cli import help
 from reflact.cli.errors import guarded, say, tell
+from reflact.cli.streams import ensure_streams
 from reflact.cli.utf8 import ensure_utf8
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def launch(program: str, task: Callable[[DictConfig], float]) -> None:
         program: What the command is called.
         task: Does one job; Hydra names the job after its module.
     """
+    ensure_streams()
     ensure_utf8()
     guarded(program, lambda: _start(program, task))
 

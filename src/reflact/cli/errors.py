@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -9,8 +10,9 @@ import threading
 from collections.abc import Callable
 from types import FrameType
 
-from reflact.core.errors import ExitCode, ReflactError
+from reflact.core.errors import ConfigError, ExitCode, ReflactError, Unavailable
 from reflact.rundir.full import disk_stop
+from reflact.rundir.refusal import shown
 
 
 def guarded(program: str, work: Callable[[], None]) -> None:
@@ -34,10 +36,25 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
     except OSError as error:
-        stop = disk_stop(error, "the output", resume=False)
-        if stop is None:
+        known = disk_stop(error, "the output", resume=False) or _of_the_place(error)
+        if known is None:
             raise
-        fail(program, stop)
+        fail(program, known)
+
+
+_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR})
+_TOO_MANY = frozenset({errno.EMFILE, errno.ENFILE})
+
+
+def _of_the_place(error: OSError) -> ReflactError | None:
+    """Return the message for a file that this person or machine cannot open; None for what may be a bug."""
+    if error.errno in _TOO_MANY:
+        return Unavailable(
+            f"{shown(str(error.filename or 'a file'))}: {error.strerror}; allow more (ulimit -n) and try again"
+        )
+    if error.errno in _PLACE and error.filename is not None:
+        return ConfigError(f"{shown(str(error.filename))}: {error.strerror}")
+    return None
 
 
 def _listen() -> None:

@@ -15,6 +15,7 @@ import typer
 from reflact import __version__
 from reflact.cli.errors import guarded
 from reflact.cli.examples import epilog
+from reflact.cli.streams import ensure_streams
 from reflact.cli.utf8 import ensure_utf8
 
 PROGRAM = "reflact"
@@ -52,6 +53,7 @@ COMMANDS = (
 
 def main() -> None:
     """Entry point."""
+    ensure_streams()
     ensure_utf8()
     guarded(PROGRAM, lambda: build(sys.argv[1:])(prog_name=PROGRAM))
 

@@ -27,11 +27,14 @@ def tables(
     ] = None,
 ) -> None:
     """Compile the result tables of all runs below the roots: Markdown, CSV, LaTeX and HTML."""
+    from reflact.report.outputs import output_folder
     from reflact.report.tables.compile import compile_tables, open_desk, write_tables
     from reflact.report.tables.explain import explain as tell
 
     if out is None and explain is None:
         raise ConfigError("reflact tables needs --out DIR, the folder for the tables (or --explain RUN_ID)")
+    if out is not None:
+        output_folder(out)  # asked before everything is read
     desk = open_desk(roots, imports=imports, ignore=ignore if ignore is not None else ())
     if explain is not None:
         typer.echo(tell(desk, explain))

@@ -16,6 +16,7 @@ import yaml
 
 from reflact.core.errors import ConfigError, Refused
 from reflact.core.names import RunState
+from reflact.report.outputs import output_folder, writing
 from reflact.report.summaries import SummaryView
 from reflact.report.text import clean
 from reflact.rundir.atomic import write_text
@@ -155,17 +156,17 @@ def write_agent_skill(skill: AgentSkill, out: Path) -> Path:
     """Write `<out>/<name>/SKILL.md` and return the folder.
 
     Raises:
+        ConfigError: `out` is no folder, or cannot be written.
         Refused: The folder exists with another content, or lies in a run directory.
     """
     folder = out / skill.name
     path = folder / FILE
-    above = [place for place in (out.absolute(), *out.absolute().parents) if RunLayout(place).claims.is_dir()]
-    if any(view_run(place).ours for place in above):
-        raise Refused(f"{folder} was refused: it is inside a run directory, where only the run itself writes")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        same = path.is_file() and path.read_bytes() == text_bytes(skill.text())
-        if not same:
-            raise Refused(f"{folder} was refused: it exists already; choose another --out or --name")
-        return folder
-    write_text(path, skill.text())
+    output_folder(out, in_a_run=Refused)
+    with writing(out):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            same = path.is_file() and path.read_bytes() == text_bytes(skill.text())
+            if not same:
+                raise Refused(f"{folder} was refused: it exists already; choose another --out or --name")
+            return folder
+        write_text(path, skill.text())
     return folder

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from reflact.core.types import Json
@@ -29,7 +30,8 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.replace(path)
         sync_folder(path.parent)
     except BaseException as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # such as a folder that is none; the first error is what counts
+            temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise named(error, path) from error
         raise

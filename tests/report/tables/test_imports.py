@@ -1,8 +1,10 @@
 """Older results fill cells that no run fills, and are marked."""
 
+import os
+
 import pytest
 
-from reflact.core.errors import DataError
+from reflact.core.errors import ConfigError, DataError
 from reflact.report.tables.imported import read_imports
 from tests.report.tables.made import LR8, Made
 from tests.report.tables.reading import grids, row, text
@@ -62,6 +64,10 @@ def test_columns_may_be_missing_and_in_any_order(tmp_path):
         (HEAD + "LR,docvqa,2,nan,0.4,1,\n", "baseline_test=nan"),
         (HEAD + "LR,docvqa,2,0.3,0.4,1,x\n" * 2, "line 3: .*twice"),
         (HEAD + "LR,docvqa,2,0.3,0.4,1,x,more\n", "more values than columns"),
+        (HEAD + "LR,docvqa,2,0.3,0.4,1e300,\n", "n_test=1e300"),
+        (HEAD + "LR,docvqa,2,0.3,0.4,1," + "x" * 200_000 + "\n", "line 1: this is no CSV"),
+        (HEAD + "../../LR,docvqa,2,0.3,0.4,1,\n", "line 2: group='../../LR'"),
+        (HEAD + "L\0R,docvqa,2,0.3,0.4,1,\n", "line 2: group="),
     ],
 )
 def test_what_makes_no_sense_is_named_with_its_place(tmp_path, content, message):
@@ -85,3 +91,13 @@ def test_a_study_half_done_elsewhere_is_finished_with_runs_of_ours(tmp_path):
         ("16", ""),
     ]
     assert [(run["run_id"], "num_epochs" in run["reasons"]) for run in grid.raw_invalid] == [("LR-docvqa-16", True)]
+
+
+def test_what_is_no_file_is_named_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name, what in (("pipe", "is a pipe"), ("nothing", "cannot be read"), (".", "cannot be read|is a folder")):
+        with pytest.raises(ConfigError, match=f"{tmp_path}.*({what})"):
+            read_imports(tmp_path / name)
+    (tmp_path / "latin").write_bytes(b"group,benchmark,value\n\xff,a,b\n")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        read_imports(tmp_path / "latin")

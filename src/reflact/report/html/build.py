@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reflact.core.errors import ConfigError
 from reflact.core.types import Json
 from reflact.report.html.entries import Content, Entry, collect
 from reflact.report.html.happened import Happened
@@ -19,10 +18,10 @@ from reflact.report.html.reading import NONSENSE, Reader
 from reflact.report.html.study import study_view
 from reflact.report.html.texts import CHARS, RunTexts, SharedTexts
 from reflact.report.html.trajectories import FIELDS, show_texts, trajectories
+from reflact.report.outputs import output_file, writing
 from reflact.report.text import clean
 from reflact.rundir.atomic import write_text
 from reflact.rundir.layout import RunLayout
-from reflact.rundir.view import view_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,29 +92,19 @@ def write_report(report: Report, out: Path) -> None:
     """Write the file; its folder has to exist.
 
     Raises:
-        ConfigError: There is no such folder, the path is one, it lies in a run directory, or it cannot be written.
+        ConfigError: It cannot be written there; see `check_place`.
     """
-    check_place(out)
-    try:
-        write_text(out, report.page)
-    except OSError as error:
-        raise ConfigError(f"--out {out} cannot be written: {error.strerror}") from error
+    with writing(out):
+        write_text(check_place(out), report.page)
 
 
-def check_place(out: Path) -> None:
-    """Make sure that a report can lie there; best asked before hours of reading.
+def check_place(out: Path) -> Path:
+    """Return the file where a report can lie; best asked before hours of reading.
 
     Raises:
         ConfigError: It cannot.
     """
-    folder = out.absolute().parent
-    if out.is_dir():
-        raise ConfigError(f"--out {out} is a folder; the name of a file is needed, such as {out / 'report.html'}")
-    if not folder.is_dir():
-        raise ConfigError(f"--out {out}: there is no folder {folder}; make it first")
-    above = [place for place in (folder, *folder.parents) if RunLayout(place).claims.is_dir()]
-    if any(view_run(place).ours for place in above):
-        raise ConfigError(f"--out {out} is inside a run directory, where only the run itself writes")
+    return output_file(out, "report.html")
 
 
 def _source(entry: Entry) -> _Source:

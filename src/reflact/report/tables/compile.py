@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reflact.config.axes import Axes, load_axes
 from reflact.core.errors import ConfigError
+from reflact.report.outputs import output_folder, writing
 from reflact.report.tables.escape import markdown
 from reflact.report.tables.formats import to_csv, to_html, to_latex, to_markdown
 from reflact.report.tables.found import Run, Study, read_study
@@ -22,8 +23,6 @@ from reflact.report.tables.rows import Layout
 from reflact.report.tables.rules import load_rules, require_names
 from reflact.rundir.atomic import write_text
 from reflact.rundir.encoding import text_bytes
-from reflact.rundir.layout import RunLayout
-from reflact.rundir.view import view_run
 
 LIST = "tables.json"
 """Names of the files of the last compilation: what is no longer made is removed."""
@@ -121,22 +120,19 @@ def write_tables(tables: Tables, out: Path) -> list[Path]:
     """Write all tables into a folder; what would not change is left alone, files of tables that went are removed.
 
     Raises:
-        ConfigError: The folder is a run directory, or no folder.
+        ConfigError: The folder lies in a run directory, is no folder, or cannot be written.
     """
-    if out.exists() and not out.is_dir():
-        raise ConfigError(f"--out {out} is a file; a folder is needed")
-    above = [folder for folder in (out.absolute(), *out.absolute().parents) if RunLayout(folder).claims.is_dir()]
-    if any(view_run(folder).ours for folder in above):
-        raise ConfigError(f"--out {out} is inside a run directory, where only the run itself writes")
+    output_folder(out)
     files = files_of(tables)
-    for name in _earlier(out):
-        if name not in files:
-            (out / name).unlink(missing_ok=True)
-    files[LIST] = json.dumps(sorted(files), indent=1) + "\n"
-    for name, text in files.items():
-        path = out / name
-        if not path.is_file() or path.read_bytes() != text_bytes(text):
-            write_text(path, text)
+    with writing(out):
+        for name in _earlier(out):
+            if name not in files:
+                (out / name).unlink(missing_ok=True)
+        files[LIST] = json.dumps(sorted(files), indent=1) + "\n"
+        for name, text in files.items():
+            path = out / name
+            if not path.is_file() or path.read_bytes() != text_bytes(text):
+                write_text(path, text)
     return [out / name for name in files]
 
 

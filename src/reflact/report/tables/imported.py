@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from reflact.config.nearest import suggestion
 from reflact.core.errors import DataError
 from reflact.engine.stats import wilson
+from reflact.report.numbers import number
 from reflact.report.tables.measures import Estimate, Measures
 from reflact.report.tables.paired import Change
 from reflact.report.tables.points import Point
+from reflact.rundir.short_text import read_short_text
 
 SCORES = {
     "baseline_selection": ("baseline", "selection"),
@@ -25,6 +28,8 @@ SCORES = {
 COUNTS = ("n_selection", "n_test", "accepted_steps", "tokens")
 AMOUNTS = ("cost_usd", "wall_time_s")
 NEEDED = ("group", "benchmark", "value")
+_GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]*")
+_MOST_BYTES = 50_000_000
 COLUMNS = (*NEEDED, "run_id", *SCORES, *COUNTS, *AMOUNTS, "source")
 
 
@@ -54,12 +59,9 @@ def read_imports(path: Path) -> list[Imported]:
     """Read a CSV file; `COLUMNS` may be in any order, all but the first three may be missing or empty.
 
     Raises:
-        DataError: Naming file, line and column.
+        ConfigError: It cannot be read, or is wrong; file, line and column are named.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+    text = read_short_text(path, "the file of older results", _MOST_BYTES, "give a CSV file").removeprefix("\ufeff")
     reader = csv.DictReader(io.StringIO(text, newline=""))
     header = [name.strip() for name in reader.fieldnames or ()]
     for name in header:
@@ -71,12 +73,19 @@ def read_imports(path: Path) -> list[Imported]:
         raise DataError(f"{path}: the column {missing[0]!r} is missing")
     reader.fieldnames = header
     found: dict[Point, Imported] = {}
-    for row in reader:
+    for row in _rows(reader, path):
         entry = _entry(row, f"{path}, line {reader.line_num}")
         if entry.point in found:
             raise DataError(f"{path}, line {reader.line_num}: {entry.point} is there twice; import one result a cell")
         found[entry.point] = entry
     return list(found.values())
+
+
+def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str | Any, str | Any]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: this is no CSV: {error}") from error
 
 
 def _entry(row: Mapping[str | None, str | list[str] | None], where: str) -> Imported:
@@ -86,6 +95,8 @@ def _entry(row: Mapping[str | None, str | list[str] | None], where: str) -> Impo
     empty = [name for name in NEEDED if name not in cells]
     if empty:
         raise DataError(f"{where}: {empty[0]} is empty")
+    if not _GROUP.fullmatch(cells["group"]):  # a table's file is called by it
+        raise DataError(f"{where}: group={cells['group']!r}: letters, digits, + - and _ are what a group is made of")
     numbers = {name: _number(cells[name], name, where) for name in (*SCORES, *COUNTS, *AMOUNTS) if name in cells}
     scores = {key: _estimate(numbers, name) for name, key in SCORES.items() if name in numbers}
     before, after = scores.get(("baseline", "test")), scores.get(("best", "test"))
@@ -115,7 +126,7 @@ def _number(text: str, name: str, where: str) -> float:
         raise DataError(f"{where}: {name}={text!r} is no number") from error
     if name in SCORES and not 0 <= value <= 1:
         raise DataError(f"{where}: {name}={text}: scores are means between 0 and 1")
-    if not isfinite(value) or value < 0 or (name in COUNTS[:2] and not value.is_integer()):
+    if number(value) is None or value < 0 or (name in COUNTS[:2] and not value.is_integer()):
         raise DataError(f"{where}: {name}={text} is no such number")
     return value
 
