@@ -198,3 +198,14 @@ def test_a_grid_may_hold_the_benchmarks_own_value_beside_others(tmp_path: Path) 
     own, lr = (point["overrides"] for point in plan(tmp_path / "study").values())
     assert lr == [*own, "ablation/lr=lr2"]
     assert list(plan(tmp_path / "study")) == ["DEFAULT-orders-5.5", "LR-orders-2"]
+
+
+def test_a_study_of_one_value_takes_further_ones_and_no_other_base(tmp_path: Path) -> None:
+    assert sweep(tmp_path, "ablation/lr=lr2").code == 0
+    other = sweep(tmp_path, "ablation/lr=lr2,lr8", "train.num_epochs=2", "sweep.existing=resume")
+    assert other.code == 73 and "train.num_epochs: 1 -> 2" in other.err
+    before = tree(tmp_path / "study" / "LR-orders-2")
+    more = sweep(tmp_path, "ablation/lr=null,lr2,lr8", "sweep.existing=skip_done")
+    assert more.code == 0, more.err
+    assert list(states(tmp_path / "study")) == ["LR-orders-2", "DEFAULT-orders-5.5", "LR-orders-8"]
+    assert tree(tmp_path / "study" / "LR-orders-2") == before

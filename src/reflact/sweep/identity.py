@@ -17,6 +17,7 @@ from reflact.sweep.points import Given, Point
 
 _PLACES = ("env.split_root", "env.split_dir", "env.data_root", "env.image_root")
 """Where the data lie; what is in them is compared by its fingerprint."""
+_AXIS = "ablation/"
 
 
 def plan_identity(
@@ -50,12 +51,15 @@ def base_of_plan(composer: Composer, given: Given, benchmarks: Iterable[str]) ->
 
 
 def base_of_grid(composer: Composer, points: Sequence[Point]) -> tuple[dict[str, Any], list[str]]:
-    """Return what all points of a grid share, by benchmark, and the keys that it sweeps."""
-    swept = varying([point.overrides for point in points])
+    """Return what all points of a grid share, by benchmark, and the keys that it sweeps.
+
+    A value of one of our axes is a point's own, whether there are others of it today or not: its run is named by it.
+    """
+    swept = [key for key in varying([point.overrides for point in points]) if not key.startswith(_AXIS)]
     base: dict[str, Any] = {}
     for point in points:
         if point.benchmark not in base:
-            kept = [line for line in point.overrides if key_of(line) not in swept]
+            kept = [line for line in point.overrides if key_of(line) not in swept and not line.startswith(_AXIS)]
             lines = kept if "benchmark" not in swept else [override("benchmark", point.benchmark), *kept]
             values = _shared(composer, lines)
             base[point.benchmark] = {key: value for key, value in values.items() if key not in swept}
