@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from reflact.cli.errors import guarded
-from reflact.core.errors import ExitCode
+from reflact.core.errors import ConfigError, ExitCode
 from reflact.core.names import StopCause
+from reflact.plots.kinds import plot
 from reflact.rundir.full import disk_stop
 from tests.cli.commands import line, run, tree
 from tests.report.tables.made import Made
@@ -23,6 +24,21 @@ WRITERS = {
     "tables": ("tables", "runs", "--out"),
     "export": ("export", "runs/LR-docvqa-8", "--out"),
 }
+
+
+@pytest.mark.parametrize(
+    ("out", "what"),
+    [("pipe.svg", "is a device or a pipe"), ("missing/a.svg", "there is no folder"),
+     ("runs/LR-docvqa-8/a.svg", "inside a run directory"), ("folder.svg", "is a folder")],
+)  # fmt: skip
+def test_a_figure_is_drawn_only_where_a_file_can_be(folder: Path, out: str, what: str) -> None:
+    pytest.importorskip("matplotlib", reason="absent: matplotlib (the extra `plots`)")
+    os.mkfifo(folder / "pipe.svg")
+    (folder / "folder.svg").mkdir()
+    before = tree(folder / "runs")
+    with pytest.raises(ConfigError, match=f"--out .*{out}.*{what}"):
+        plot("learning", [folder / "runs"], folder / out)
+    assert stat.S_ISFIFO((folder / "pipe.svg").stat().st_mode) and tree(folder / "runs") == before
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from reflact.core.errors import ConfigError
 from reflact.plots import axes, cost, forest, learning
 from reflact.plots.points import notes_of, read_groups
 from reflact.plots.style import WIDTHS, looking, rendered, require_ending, require_matplotlib, write
+from reflact.report.outputs import output_file, writing
 from reflact.report.tables.compile import Desk, open_desk
 from reflact.report.tables.found import Run
 
@@ -63,12 +64,14 @@ def plot(kind: str, roots: Sequence[Path], out: Path, choice: Choice | None = No
     if choice.width not in WIDTHS:
         raise ConfigError(f"--width {choice.width}: one of {', '.join(WIDTHS)} is needed")
     ending = require_ending(out)
+    place = output_file(out, "figure.svg")
     require_matplotlib()
     desk = open_desk(roots, ignore=choice.ignore)
     with looking():
         figure, notes = _drawn(kind, desk, choice)
         data = rendered(figure, ending)
-    write(data, out)
+    with writing(out):
+        write(data, place)
     return notes
 
 

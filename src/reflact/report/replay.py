@@ -202,8 +202,9 @@ async def _walk(
     except _End:
         pass
     except BaseExceptionGroup as errors:
-        if not isinstance(leading(errors), _End):
-            raise
+        first = leading(errors)
+        if not isinstance(first, _End):
+            raise first from None
     finally:
         syncer.close()
 
