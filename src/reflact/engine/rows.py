@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from reflact.core.hashing import digest
@@ -12,7 +14,7 @@ from reflact.core.types import Item, Row, Turn
 from reflact.engine.scores import RowRef
 from reflact.harness.protocol import Performance
 from reflact.optimizer.types import Trajectory, TrajectoryRef
-from reflact.rundir.jsonl import JsonlWriter, Syncer, read_at, read_jsonl
+from reflact.rundir.jsonl import JsonlWriter, Syncer, damaged, read_at, read_jsonl
 from reflact.rundir.layout import EvaluationFolder
 from reflact.rundir.redact import Redactor
 
@@ -31,22 +33,28 @@ class RowStore:
         self._writers: tuple[JsonlWriter, JsonlWriter] | None = None
 
     def recover(self, keys: set[str]) -> dict[tuple[str, str, int], RowRef]:
-        """Return the last row of each (key, id, repeat) under one of `keys`; others are counted in `foreign`."""
+        """Return the last row of each (key, id, repeat) under one of `keys`; others are counted in `foreign`.
+
+        Raises:
+            DataError: A line is no row or conversation; file and line are named.
+        """
         talks: dict[tuple[str, str, int, int], tuple[int, str]] = {}
-        for offset, line in read_jsonl(self.folder.conversations):
-            talks[line["key"], line["id"], line["repeat"], line["attempt"]] = (offset, line["digest"])
+        for number, (offset, line) in enumerate(read_jsonl(self.folder.conversations), 1):
+            with _sense(self.folder.conversations, number):
+                talks[line["key"], line["id"], line["repeat"], line["attempt"]] = (offset, line["digest"])
         found: dict[tuple[str, str, int], RowRef] = {}
         self.foreign = 0
-        for offset, line in read_jsonl(self.folder.results):
-            if line["key"] not in keys:
-                self.foreign += 1
-                continue
-            row = Row.from_json(line)
-            talk = talks.get((row.key, row.id, row.repeat, row.attempt))
+        for number, (offset, line) in enumerate(read_jsonl(self.folder.results), 1):
+            with _sense(self.folder.results, number):
+                if line["key"] not in keys:
+                    self.foreign += 1
+                    continue
+                row, seed = Row.from_json(line), int(line["seed"])
+                talk = talks.get((row.key, row.id, row.repeat, row.attempt))
             if talk is None and row.scored:
                 continue  # its conversation was lost with a machine: the row is made again
             at, content = talk if talk is not None else (-1, "")
-            found[row.key, row.id, row.repeat] = _reference(row, int(line["seed"]), content, offset, at)
+            found[row.key, row.id, row.repeat] = _reference(row, seed, content, offset, at)
         return found
 
     def append(self, key: str, item: Item, seed: int, repeat: int, attempt: int, done: Performance) -> RowRef:
@@ -189,3 +197,12 @@ def _reference(row: Row, seed: int, content: str, row_at: int, turns_at: int) ->
         row_at=row_at,
         turns_at=turns_at,
     )
+
+
+@contextmanager
+def _sense(path: Path, number: int) -> Iterator[None]:
+    """Take a line that lacks a field, or says nonsense in one, for what it is: damaged."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+        raise damaged(path, number, f"a field is missing or says nonsense ({error})") from error

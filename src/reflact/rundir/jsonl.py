@@ -124,10 +124,10 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Json]]]:
             offset += len(line)
 
 
-def damaged(path: Path, line: int) -> DataError:
-    """Return the error for a line that is no JSON object, with the way on: the other lines are good."""
+def damaged(path: Path, line: int, what: str = "not a JSON object") -> DataError:
+    """Return the error for a line that is no JSON object or not what it should be; the other lines are good."""
     return DataError(
-        f"{path}, line {line}: not a JSON object; something other than this program changed the file. Take the line "
+        f"{path}, line {line}: {what}; something other than this program changed the file. Take the line "
         f"out (sed -i {line}d {shlex.quote(str(path))}) or put a good copy of the file back. A run that is resumed "
         "then makes again what it still needs of it."
     )
