@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -27,6 +27,16 @@ def pytest_configure() -> None:
         if signal.getsignal(number) is signal.SIG_IGN:
             with contextlib.suppress(ValueError):  # not the main thread
                 signal.signal(number, handler)
+
+
+@pytest.fixture(autouse=True)
+def signals_as_found() -> Iterator[None]:
+    """Set back what a command that ran in this process did to signals: it ignores them once it is about to end."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
 
 
 @pytest.hookimpl(wrapper=True)
