@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reflact.config.compose import compose
-from reflact.core.errors import ReflactError, Unavailable
+from reflact.core.errors import ReflactError, ConfigError
 from reflact.engine.evaluate import evaluate
 from reflact.testing import Fault, Reply, ScriptedServer, SeenRequest, Wire
 
@@ -87,10 +87,10 @@ def test_a_server_without_eyes_stops_the_run_after_a_few_calls(
 ) -> None:
     refusal = Fault.http(400, message="Invalid content type. image_url is only supported by certain models.")
     with ScriptedServer(lambda _: refusal) as server:
-        with pytest.raises(Unavailable, match=r"takes no images.*only supported by certain models") as caught:
+        with pytest.raises(ConfigError, match=r"takes no images.*only supported by certain models") as caught:
             run(server, *overrides)
         assert len(server.log.calls) <= 4
-    assert caught.value.exit_code == 69
+    assert caught.value.exit_code == 2
 
 
 def test_an_unclear_refusal_of_all_items_gives_no_zeros(run: Callable[..., list[dict[str, Any]]]) -> None:
