@@ -111,7 +111,7 @@ def test_null_is_the_benchmarks_own_value_of_an_axis(composer: Composer) -> None
     own = composer.compose(["benchmark=docvqa"])
     assert composer.compose(["benchmark=docvqa", "ablation/lr=null", "ablation/batch=null"]) == own
     assert composer.raw(["benchmark=docvqa", "ablation/lr=null"]).optimizer.lr_scheduler == own.optimizer.lr_scheduler
-    with pytest.raises(ConfigError, match="leave it out to have none"):
+    with pytest.raises(ConfigError, match="leave it out to have the usual one"):
         composer.compose(["pricing=null"])
 
 

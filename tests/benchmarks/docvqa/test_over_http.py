@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reflact.config.compose import compose
-from reflact.core.errors import ReflactError, ConfigError
+from reflact.core.errors import ConfigError, ReflactError
 from reflact.engine.evaluate import evaluate
 from reflact.testing import Fault, Reply, ScriptedServer, SeenRequest, Wire
 
