@@ -49,7 +49,8 @@ def end_marked(mark: str, since: int) -> int:
 def _look(wanted: bytes, since: int) -> tuple[list[int], bool]:
     """Return the marked processes, and whether there is one that may yet turn out to be marked.
 
-    While a process becomes another program its environment reads as empty, on a busy machine for long.
+    While a process becomes another program its environment reads as empty, on a busy machine for long; so does what was
+    opened just before it became one, which a second look tells.
     """
     found, unsettled = [], False
     for entry in Path("/proc").iterdir():
@@ -61,7 +62,7 @@ def _look(wanted: bytes, since: int) -> tuple[list[int], bool]:
             continue
         if wanted in environment:
             found.append(pid)
-        elif not any(environment) and _becoming(pid, since):
+        elif not any(environment) and (_becoming(pid, since) or any(_environment(pid) or ())):
             unsettled = True
     return found, unsettled
 
