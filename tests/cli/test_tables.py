@@ -123,7 +123,11 @@ def test_front_matter_cannot_be_broken_by_a_description(finished):
 def test_a_figure_is_drawn_from_the_command_line(tmp_path):
     for run_id, sets in (("DEFAULT-docvqa-5.5", None), ("LR-docvqa-8", LR8)):
         Made(tmp_path / "study", run_id, sets=sets).write()
-    result = run(tmp_path, "reflact", "plot", "forest", "study", "--out", "figures/forest.svg")
+    command = ("reflact", "plot", "forest", "study", "--out", "figures/forest.svg")
+    missing = run(tmp_path, *command)
+    assert missing.code == 2 and "make it first" in missing.err
+    (tmp_path / "figures").mkdir()
+    result = run(tmp_path, *command)
     assert result.code == 0, result.err
     assert (tmp_path / "figures" / "forest.svg").read_text(encoding="utf-8").startswith("<?xml")
     assert run(tmp_path, "reflact", "plot", "forest", "study", "--out", "forest.gif").code == 2

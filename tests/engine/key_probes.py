@@ -306,7 +306,7 @@ PROBES: dict[str, Probe] = {
     "limits.max_backoff_s": Look("2", pauses),
     "limits.max_retry_after_s": Look("20", pauses),
     "budget.max_tokens": Run("2000"),
-    "budget.max_usd": Look("1", cost),
+    "budget.max_usd": Look("1", cost, ("model.student=without-a-price",)),
     "pricing.models": Look("{m:{prompt:1,cached:1,completion:1}}", cost, ("model.student=m",)),
     "run.resume": Elsewhere("tests/engine/test_resume.py", "run.resume=true"),
     "run.keep_workspaces": Agent("true"),

@@ -63,7 +63,7 @@ def test_as_many_runs_are_alive_as_there_are_places_and_never_more(tmp_path: Pat
         ("sweep.existing=resum", "did you mean resume"),
         ("sweep.retries=-1", "at least 0"),
         ("validity.ignore=[code_verson]", "did you mean code_version"),
-        ("sweep.imports=missing.csv", "missing.csv cannot be read"),
+        ("sweep.imports=missing.csv", "'missing.csv' cannot be read"),
     ],
 )
 def test_a_wrong_value_is_told_before_anything_starts(tmp_path: Path, more: str, said_of_it: str) -> None:
