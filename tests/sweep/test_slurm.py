@@ -138,7 +138,6 @@ def test_a_signal_takes_back_what_waits_in_slurm(node: SlurmNode, tmp_path: Path
         "LR-orders-2": "stopped",
         "LR-orders-8": "planned",
     }
-    assert not (root / ".launch").exists()
 
 
 def test_what_slurm_refuses_is_said_in_its_words(node: SlurmNode, tmp_path: Path) -> None:
