@@ -6,15 +6,13 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.commands import line, run, tree
-from tests.sweep.commands import PATIENCE_S, sweep
+from tests.sweep.commands import PATIENCE_S, sweep, until
 
 pytestmark = pytest.mark.timeout(1500)
 
@@ -34,14 +32,6 @@ def states(root: Path) -> dict[str, list[str]]:
 
 def plan(root: Path) -> dict[str, Any]:
     return {point["run_id"]: point for point in json.loads((root / "plan.json").read_text(encoding="utf-8"))["points"]}
-
-
-def until(met: Callable[[], Any], what: str) -> Any:
-    for _ in range(20 * PATIENCE_S):
-        if found := met():
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"never came: {what}")
 
 
 def test_a_sweep_is_one_study_from_its_first_start_to_its_last(tmp_path: Path) -> None:
