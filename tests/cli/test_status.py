@@ -19,7 +19,7 @@ from reflact.core.errors import ConfigError
 from reflact.rundir.claim import Claim
 from tests.report.script import Script
 
-APP = "import typer; from reflact.cli.status import status; typer.run(status)"
+APP = "from reflact.cli.main import main; main()"
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_watch_on_a_terminal_shows_changes_and_ends_cleanly_on_ctrl_c(root):
     master, slave = pty.openpty()
     env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "20"}
     child = subprocess.Popen(
-        [sys.executable, "-c", APP, str(root), "--watch", "--interval", "0.2"],
+        [sys.executable, "-c", APP, "status", str(root), "--watch", "--interval", "0.2"],
         stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
@@ -125,7 +125,7 @@ def test_watch_on_a_terminal_shows_changes_and_ends_cleanly_on_ctrl_c(root):
 
 def test_watch_in_a_pipe_prints_json_lines_until_it_is_ended(root):
     child = subprocess.Popen(
-        [sys.executable, "-c", APP, str(root), "--watch", "--json", "--interval", "0.2"],
+        [sys.executable, "-c", APP, "status", str(root), "--watch", "--json", "--interval", "0.2"],
         stdout=subprocess.PIPE,
     )
     first, second = json.loads(child.stdout.readline()), json.loads(child.stdout.readline())

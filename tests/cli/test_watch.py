@@ -21,7 +21,7 @@ import pytest
 from reflact.rundir.claim import Claim
 from tests.report.script import Script
 
-APP = "import typer; from reflact.cli.status import status; typer.run(status)"
+APP = "from reflact.cli.main import main; main()"
 DEADLINE_S = 60
 
 
@@ -37,7 +37,7 @@ class Seat:
         self.before = termios.tcgetattr(self.slave)
         env = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
         self.child = subprocess.Popen(
-            [sys.executable, "-c", app, str(root), "--watch", "--interval", "0.2"],
+            [sys.executable, "-c", app, "status", str(root), "--watch", "--interval", "0.2"],
             stdin=self.slave if keyboard else subprocess.DEVNULL, stdout=self.slave, stderr=self.slave,
             env={**env, "TERM": "xterm-256color"}, start_new_session=True,
         )  # fmt: skip

@@ -8,9 +8,11 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from types import FrameType
+from typing import NoReturn
 
-from reflact.core.errors import ConfigError, ExitCode, ReflactError, Unavailable
+from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped, Unavailable
+from reflact.core.interrupts import SIGNALS, Interrupt, interruption, listen
+from reflact.core.names import StopCause
 from reflact.rundir.full import disk_stop
 from reflact.rundir.refusal import shown
 
@@ -23,15 +25,13 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         work: The command. An exception that is no `ReflactError` passes through: Python prints its traceback and
             exits with 1. A disk that takes nothing more is no bug.
     """
-    _listen()
+    listen()
     try:
-        work()
+        _unmasked(work)
     except ReflactError as error:
         fail(program, error)
     except KeyboardInterrupt:
-        ending()
-        say(program, "interrupted")
-        raise SystemExit(int(ExitCode.STOPPED)) from None
+        fail(program, Stopped(StopCause.INTERRUPTED, "interrupted"))
     except BrokenPipeError:
         _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
@@ -40,6 +40,25 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         if known is None:
             raise
         fail(program, known)
+
+
+def _unmasked(work: Callable[[], None]) -> None:
+    """Do something; whatever else comes up after a signal, the signal is what ended it.
+
+    Libraries turn an interruption into errors and exit codes of their own, and clean up what was only half made.
+    """
+    try:
+        work()
+    except (Stopped, KeyboardInterrupt):
+        raise
+    except SystemExit as end:
+        if end.code in (None, ExitCode.DONE, ExitCode.STOPPED) or not interruption():
+            raise
+        raise Interrupt from end
+    except Exception as error:
+        if not interruption():
+            raise
+        raise Interrupt from error
 
 
 _PLACE = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR})
@@ -57,36 +76,16 @@ def _of_the_place(error: OSError) -> ReflactError | None:
     return None
 
 
-def _listen() -> None:
-    """Let SIGTERM and SIGHUP end a command like Ctrl-C, from its first moment; a run installs handlers of its own.
-
-    Whoever started the command with `nohup` wants SIGHUP to be ignored.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return
-    owner = os.getpid()
-
-    def end(number: int, frame: FrameType | None) -> None:
-        if os.getpid() != owner:  # a forked child that was not given its own way to end
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-            return
-        raise KeyboardInterrupt
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, end)
-
-
 def ending() -> None:
     """Ignore signals from now on: the command is about to end, and a second Ctrl-C must not change its exit code."""
     if threading.current_thread() is threading.main_thread():
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
 
-def fail(program: str, error: ReflactError) -> None:
+def fail(program: str, error: ReflactError) -> NoReturn:
     """Print the message of an error and exit with its code."""
+    ending()
     say(program, str(error))
     raise SystemExit(int(error.exit_code)) from None
 

@@ -20,6 +20,7 @@ from reflact.config.check import check
 from reflact.config.compose import typed
 from reflact.config.schema import Config
 from reflact.core.errors import ExitCode, ReflactError, Refused, Stopped
+from reflact.core.interrupts import interruption
 from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
 from reflact.rundir.full import disk_stop
@@ -75,10 +76,12 @@ def perform(program: str, node: DictConfig, work: Work) -> float:
 
 def _known(raised: BaseException) -> ReflactError | None:
     """Return what was raised as an error with an exit code; None if it is a bug."""
+    if isinstance(raised, Stopped):
+        return raised
+    if isinstance(raised, KeyboardInterrupt) or interruption():  # what comes up after a signal is a part of its end
+        return Stopped(StopCause.INTERRUPTED, f"interrupted by {interruption()}".removesuffix(" by "))
     if isinstance(raised, ReflactError):
         return raised
-    if isinstance(raised, KeyboardInterrupt):
-        return Stopped(StopCause.INTERRUPTED, "interrupted")
     return disk_stop(raised) if isinstance(raised, OSError) else None
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,7 +42,7 @@ def status(
         if not root.is_dir():
             raise ConfigError(f"{root} is not a directory; reflact status takes run directories or folders above them")
     board = StatusBoard(seen, archived=archived)
-    with _ending_cleanly():
+    with suppress(KeyboardInterrupt):  # to leave is nothing unusual
         if as_json:
             _print_json(board, watch, interval)
         elif watch:
@@ -101,19 +99,3 @@ def _watch(board: StatusBoard, interval: float) -> None:
         # The screen of before is back; leave the last state on it, if the terminal is still there.
         with suppress(OSError):
             _print_table(board)
-
-
-@contextmanager
-def _ending_cleanly() -> Iterator[None]:
-    """Let Ctrl-C and SIGTERM end the command as something normal, with the terminal restored."""
-
-    def ended(_signal: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, ended)
-    try:
-        yield
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.signal(signal.SIGTERM, before)

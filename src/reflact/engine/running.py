@@ -9,10 +9,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from reflact.core.errors import ReflactError, Stopped
+from reflact.core.interrupts import SIGNALS, require_uninterrupted
 from reflact.core.names import StopCause
 
 T = TypeVar("T")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run_interruptibly(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -32,7 +32,6 @@ def run_interruptibly(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 async def _main(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    task = asyncio.ensure_future(make())
     received: list[signal.Signals] = []
 
     def stop(number: signal.Signals) -> None:
@@ -44,6 +43,8 @@ async def _main(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     for number in before:
         loop.add_signal_handler(number, stop, number)
     try:
+        require_uninterrupted(before.values())
+        task = asyncio.ensure_future(make())
         return await task
     except asyncio.CancelledError:
         if not received:
@@ -59,7 +60,7 @@ def _handlers() -> dict[signal.Signals, Any]:
     """Return the present handlers of the signals that end a run; none in other threads, which get no signals."""
     if threading.current_thread() is not threading.main_thread():
         return {}
-    found = {number: signal.getsignal(number) for number in _SIGNALS}
+    found = {number: signal.getsignal(number) for number in SIGNALS}
     if found[signal.SIGHUP] is signal.SIG_IGN:
         del found[signal.SIGHUP]
     # None: a handler that was not set from Python, which could not be set again from here.

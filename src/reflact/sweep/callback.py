@@ -17,6 +17,7 @@ from reflact.config.compose import typed
 from reflact.config.overrides import override
 from reflact.config.run_id import benchmark_default, default_out_root, stamp
 from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped
+from reflact.core.interrupts import Interrupt, interruption
 from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
 from reflact.rundir.full import disk_stop
@@ -45,13 +46,12 @@ def _strict(hook: Callable[P, None]) -> Callable[P, None]:
             hook(*args, **kwargs)
         except ReflactError as error:
             _end(error)
-        except OSError as error:
-            stop = disk_stop(error)
+        except Exception as error:  # noqa: BLE001 - a bug in a hook must not become a warning
+            stop = disk_stop(error) if isinstance(error, OSError) else None
             if stop is not None:
                 _end(stop)
-            traceback.print_exc()
-            raise SystemExit(int(ExitCode.BUG)) from None
-        except Exception:  # noqa: BLE001 - a bug in a hook must not become a warning
+            if interruption():
+                raise Interrupt from None  # what comes up after a signal is a part of its end
             traceback.print_exc()
             raise SystemExit(int(ExitCode.BUG)) from None
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from reflact.config.overrides import override
 from reflact.config.run_id import stamp
 from reflact.core.errors import ConfigError, ExitCode
+from reflact.core.interrupts import require_uninterrupted
 from reflact.core.names import RunState
 from reflact.rundir.owner import this_process
 from reflact.sweep.abandoned import bury
@@ -66,6 +67,7 @@ class Launch:
 
     def run(self, jobs: Sequence[Job]) -> list[tuple[Job, Outcome]]:
         """Run all jobs, failed ones again, and return how each ended, in order."""
+        require_uninterrupted()
         results = self._wave(list(jobs))
         for _ in range(self.retries):
             again = [(place, job) for place, (job, outcome) in enumerate(results) if self._again(outcome)]

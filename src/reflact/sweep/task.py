@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from reflact.core.interrupts import SIGNALS
 from reflact.core.names import RunState
 from reflact.rundir.owner import this_process
 from reflact.sweep.ending import NOTICES
@@ -22,7 +23,6 @@ from reflact.sweep.memory import free_memory_gb
 from reflact.sweep.queue import Job, LaunchQueue, Outcome
 from reflact.sweep.watch import Told, Watch
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SUBMITIT = "submitit.core._submit"
 _BAD = (RunState.FAILED, RunState.REFUSED)
 _WAIT_S = 0.2
