@@ -31,3 +31,25 @@ def test_a_missing_skill_is_named_and_leaves_nothing(tmp_path: Path) -> None:
     result = run(tmp_path, "reflact-eval", "harness=rehearsal", "skill=nowhere.md", "env.out_root=out")
     assert result.code == 2 and "nowhere.md" in result.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_evaluation_asks_for_no_teacher(tmp_path: Path) -> None:
+    nobody = ("model.teacher_backend=openai_chat", "model.teacher_api_key_env=REFLACT_NOT_SET", "budget.max_usd=5")
+    arguments = ("harness=rehearsal", *nobody, "skill=none", "split=val", "env.out_root=out", "display.mode=off")
+    refused = run(tmp_path, "reflact-train", *arguments[:-4], *arguments[-2:])
+    assert refused.code == 69 and "REFLACT_NOT_SET" in refused.err
+    result = run(tmp_path, "reflact-eval", *arguments)
+    assert result.code == 0, result.err
+    record = json.loads((tmp_path / "out" / "config.json").read_text(encoding="utf-8"))
+    assert record["teacher"] == "" and record["models"]["teacher"]["backend"] == ""
+    swept = run(
+        tmp_path,
+        "reflact-eval",
+        "-m",
+        *nobody,
+        "harness=rehearsal",
+        "skill=none,default",
+        "split=val",
+        "hydra.sweep.dir=s",
+    )
+    assert swept.code == 0, swept.err

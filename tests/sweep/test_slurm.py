@@ -131,9 +131,8 @@ def test_a_signal_takes_back_what_waits_in_slurm(node: SlurmNode, tmp_path: Path
     pid = until(lambda: at_work(root, "LR-orders-2"), "a run at work")
     began.send_signal(signal.SIGTERM)
     assert began.wait(120) == 75, said(tmp_path)
-    # Slurm lists a job until it has cleared up behind it.
-    until(lambda: node.queued() == {}, "an empty queue")
-    assert gone(pid)
+    assert node.queued() == {} and gone(pid)
+    assert not (root / ".launch").exists()
     assert {name: seen[-1] for name, seen in states(root).items()} == {
         "LR-orders-2": "stopped",
         "LR-orders-8": "planned",
@@ -172,6 +171,30 @@ def test_a_job_that_slurm_does_not_list_has_ended_and_silence_says_nothing() -> 
     assert [words for words in asked if words[0] == "scancel"] == [
         ["scancel", "--quiet", "--state=PENDING", "7_0", "8"]
     ]
+
+
+def test_a_job_that_begins_as_it_is_taken_back_is_waited_for_and_the_others_are_taken_back_again() -> None:
+    listed = iter(
+        ["7_0 RUNNING\n7_1 RUNNING\n8 PENDING\n", "7_0 COMPLETED\n7_1 RUNNING\n8 CANCELLED\n", "8 CANCELLED\n"]
+    )
+    taken_back: list[int] = []
+
+    def run(words: Sequence[str], stopped: Callable[[], object]) -> str:
+        if words[0] == "scancel":
+            taken_back.append(1)
+            if len(taken_back) == 1:
+                raise subprocess.CalledProcessError(1, list(words), b"", b"")
+            return ""
+        return next(listed)
+
+    times = iter(range(0, 100_000, 100))
+    jobs = SlurmJobs(lambda: "told", lambda: "told", run, lambda: float(next(times)))
+    for number in ("7_0", "7_1", "8"):
+        jobs.register_job(number)
+    assert not jobs.all_ended() and not jobs.silent
+    assert len(taken_back) == 2
+    assert not jobs.all_ended() and jobs.left() == ["7_1"]
+    assert jobs.all_ended() and len(taken_back) == 2
 
 
 def test_who_is_told_to_stop_does_not_wait_for_an_answer_that_does_not_come() -> None:

@@ -28,7 +28,7 @@ from reflact.models.limits import Limiters
 from reflact.models.protocol import ChatModel, ModelInfo
 from reflact.models.registry import connect_beside, connect_role, limit_key
 from reflact.models.slots import Slots
-from reflact.optimizer.registry import TEMPLATE, make_teacher, teacher_prompts
+from reflact.optimizer.registry import TEMPLATE, make_teacher, teacher_prompts, without_teacher
 from reflact.optimizer.teacher import Teacher
 from reflact.optimizer.types import UpdateMode
 
@@ -71,14 +71,19 @@ class Parts:
         await self.limiters.aclose()
 
 
-def make_parts(prepared: Prepared, desk: Desk) -> Parts:
-    """Connect both roles.
+def make_parts(prepared: Prepared, desk: Desk, *, teaches: bool = True) -> Parts:
+    """Connect the roles.
+
+    Args:
+        prepared: Configuration and content.
+        desk: The open run directory.
+        teaches: Whether there is a teacher; an evaluation has none, whatever the configuration says of one.
 
     Raises:
         ConfigError: A backend is unknown.
         Unavailable: A credential, program or file is missing.
     """
-    config = prepared.config
+    config = prepared.config if teaches else without_teacher(prepared.config)
     limiters = Limiters(lambda key, remote: make_limiter(key, config.limits, desk.emit, remote=remote))
     student = connect_student(config)
     teacher_model = None if config.model.teacher_backend == TEMPLATE else connect_beside(config, Role.TEACHER, student)
@@ -94,7 +99,8 @@ def make_parts(prepared: Prepared, desk: Desk) -> Parts:
         None if rewriter_model is None else _caller(config, desk, rewriter_model, Role.TEACHER, limiters, teacher_slots)
     )
     teacher = make_teacher(config, prepared.benchmark, caller, rewriter, desk.emit)
-    info = teacher_model.info if teacher_model is not None else ModelInfo(TEMPLATE, TEMPLATE)
+    nobody = ModelInfo(TEMPLATE, TEMPLATE) if teaches else ModelInfo("", "")
+    info = teacher_model.info if teacher_model is not None else nobody
     return Parts(
         student=student,
         teacher_info=info,

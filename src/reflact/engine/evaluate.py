@@ -23,6 +23,7 @@ from reflact.engine.sessions import session_of
 from reflact.engine.summary import SCHEMA_VERSION, Summary
 from reflact.engine.tally import tally
 from reflact.engine.validity import judge_validity
+from reflact.optimizer.registry import without_teacher
 from reflact.rundir.atomic import write_json
 from reflact.rundir.claim import Claim
 from reflact.rundir.code_version import code_version
@@ -45,7 +46,7 @@ def evaluate(config: Config, *, claim: Claim | None = None, listeners: Sequence[
         if claim is not None:
             claim.release()
         return done
-    with claimed(config, root, claim) as owned, opened(config, owned, listeners) as desk:
+    with claimed(config, root, claim) as owned, opened(without_teacher(config), owned, listeners) as desk:
         return run_interruptibly(lambda: _evaluate(desk, prepared))
 
 
@@ -56,7 +57,7 @@ def skill_name(config: Config) -> str:
 
 async def _evaluate(desk: Desk, prepared: Prepared) -> Summary:
     code = code_version()
-    parts = make_parts(prepared, desk)
+    parts = make_parts(prepared, desk, teaches=False)
     try:
         record = begin(desk, prepared, parts, code)
         part = Part(prepared.config.split)

@@ -13,7 +13,7 @@ from reflact.engine.run_record import read_record, require_same_run
 from reflact.harness.registry import agent_task, connect_student
 from reflact.models.agent_endpoints import AGENTS
 from reflact.models.registry import backends, connect_role
-from reflact.optimizer.registry import TEMPLATE
+from reflact.optimizer.registry import TEMPLATE, without_teacher
 from reflact.rundir.code_version import code_version
 from reflact.rundir.layout import RunLayout
 
@@ -33,7 +33,7 @@ def preflight(config: Config, root: Path, *, skill: str | None = None) -> Prepar
     """
     prepared = prepare(config, skill=skill)
     require_reuse(config)
-    require_models(config)
+    require_models(config if skill is None else without_teacher(config))
     if config.model.student_backend in AGENTS:
         agent_task(config, prepared.benchmark)
     require_method(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from reflact.benchmarks.protocol import Benchmark
 from reflact.config.schema import Config
@@ -13,6 +14,11 @@ from reflact.optimizer.teacher import Teacher
 
 TEMPLATE = "template"
 """The only teacher without a model."""
+
+
+def without_teacher(config: Config) -> Config:
+    """Return the configuration of an evaluation: whatever it says of a teacher, there is none to be had."""
+    return replace(config, model=replace(config.model, teacher_backend=TEMPLATE))
 
 
 def make_teacher(

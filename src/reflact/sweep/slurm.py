@@ -165,27 +165,37 @@ class SlurmJobs:
         return {"JobID": job_id, "State": self.get_state(job_id)}
 
     def _tend(self) -> None:
-        if not self._withdrawn and self._states and self._closed():
+        closed = bool(self._states) and bool(self._closed())
+        if closed and not self._withdrawn:
             self._withdrawn = True
+            self._looked, self._begun = None, self._clock()
             self._withdraw()
-        self._look()
+        if self._look() and closed and "PENDING" in self._states.values():
+            self._withdraw()
         if self._silent and self.left() and self._stopped():
             raise SlurmGone("Slurm does not answer")
 
     def _withdraw(self) -> None:
-        """Cancel what has not begun; what runs stops by itself and saves its state."""
-        self._looked, self._begun = None, self._clock()
+        """Cancel what has not begun; what runs stops by itself and saves its state.
+
+        `scancel` fails for a job that begins or ends in that moment, and then lets others wait too: how they are is
+        seen by the next look, and what still waits is cancelled again.
+        """
         try:
             self._run(["scancel", "--quiet", "--state=PENDING", *self._states], self._stopped)
+        except subprocess.CalledProcessError as error:
+            if said := (error.stderr or b"").strip():
+                _say(f"could not take back all jobs that wait in Slurm: {said.decode('utf-8', 'replace')}")
         except (OSError, subprocess.SubprocessError) as error:
             _say(f"could not take back the jobs that wait in Slurm: {_reason(error)}")
             self._silent, self._looked = True, self._clock()
 
-    def _look(self) -> None:
+    def _look(self) -> bool:
+        """Ask how the jobs are, if it is time to; returns whether Slurm has just told it."""
         now = self._clock()
         pause = min(_LAST_LOOK_S, max(_FIRST_LOOK_S, (now - self._begun) / 4))
         if not self._states or (self._looked is not None and now - self._looked < pause):
-            return
+            return False
         self._looked = now
         try:
             text = self._run(_SQUEUE, self._stopped)
@@ -196,12 +206,13 @@ class SlurmJobs:
                     "(Ctrl-C or SIGTERM ends the sweep)"
                 )
             self._silent = True
-            return
+            return False
         self._silent = False
         listed = dict(line.split(None, 1) for line in text.splitlines() if len(line.split()) == 2)
         for job_id, before in self._states.items():
             if before not in _ENDED:
                 self._states[job_id] = listed.get(job_id, _FORGOTTEN)
+        return True
 
 
 @contextmanager

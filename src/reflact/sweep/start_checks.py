@@ -11,6 +11,7 @@ from reflact.core.errors import ConfigError, DataError
 from reflact.core.hashing import digest
 from reflact.engine.preflight import require_models
 from reflact.models.meter import Meter
+from reflact.optimizer.registry import without_teacher
 from reflact.sweep.planned import Planned
 from reflact.trackers.registry import require_trackers
 
@@ -54,8 +55,9 @@ def require_services(runs: Sequence[Planned], settings: SweepConfig) -> None:
     for entry in runs:
         assert entry.config is not None
         require_trackers(entry.config.tracking)
-        key = digest(asdict(entry.config.model))
+        config = entry.config if entry.point.command == "train" else without_teacher(entry.config)
+        key = digest(asdict(config.model))
         if key not in seen:
             seen.add(key)
-            require_models(entry.config)
-            Meter.of(replace(entry.config, sweep=replace(entry.config.sweep, max_usd=settings.max_usd)))
+            require_models(config)
+            Meter.of(replace(config, sweep=replace(config.sweep, max_usd=settings.max_usd)))
