@@ -12,7 +12,7 @@ import pytest
 from reflact.models import chat_api, responses_api
 from reflact.models.classify import classify, read_problem
 from reflact.models.openai_chat import _json
-from reflact.models.protocol import CallError, ChatReply
+from reflact.models.protocol import CallError, ChatReply, Failure
 
 HOSTILE: list[Any] = [
     None, True, 0, -1, 1.5, float("nan"), float("inf"), 10**30, "", "x", "²", [], [1], [None], [[]], {}, {"a": 1},
@@ -86,6 +86,17 @@ def test_any_value_at_any_place_is_read_or_a_failed_call(body: Any, parse: Parse
                 assert isinstance(read.text, str)
                 assert 0 <= usage.cached_tokens <= usage.prompt_tokens < 10**10, (path, value)
                 assert 0 <= usage.reasoning_tokens <= usage.completion_tokens < 10**10, (path, value)
+
+
+@pytest.mark.parametrize("value", [0, 5, True, {"a": 1}])
+def test_what_is_no_text_in_the_place_of_one_is_no_answer_and_no_lack_of_one(value: Any) -> None:
+    chat = replaced(CHAT, ("choices", 0, "message", "content"), value)
+    part = replaced(CHAT, ("choices", 0, "message", "content"), [{"type": "text", "text": value}])
+    response = replaced(RESPONSE, ("output", 0, "content", 0, "text"), value)
+    for parse, body in ((chat_api.parse, chat), (chat_api.parse, part), (responses_api.parse, response)):
+        with pytest.raises(CallError, match="for a text") as caught:
+            parse(body, fenced=False)
+        assert caught.value.failure is Failure.SERVER
 
 
 @pytest.mark.parametrize("content", [b"[" * 200_000, b'{"a":' * 100_000, b"\xff\xfe", b"", b"<html>"])

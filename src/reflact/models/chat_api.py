@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
@@ -115,11 +116,20 @@ def _first_choice(body: Any) -> dict[str, Any]:
 
 
 def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
     if isinstance(content, list):
-        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
-    return ""
+        return "".join(text_of(part.get("text")) for part in content if isinstance(part, dict))
+    return text_of(content)
+
+
+def text_of(value: Any) -> str:
+    """Return a text of a reply, `""` where there is none.
+
+    Raises:
+        CallError: `SERVER` if something else stands in its place: neither an answer nor the lack of one.
+    """
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise CallError(Failure.SERVER, f"the server's reply has {json.dumps(value)[:60]} for a text", status=200)
 
 
 def _usage(usage: Any) -> Usage:

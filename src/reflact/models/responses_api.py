@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reflact.core.usage import Usage
-from reflact.models.chat_api import Sampling, data_uri, field
+from reflact.models.chat_api import Sampling, data_uri, field, text_of
 from reflact.models.classify import classify, problem_of
 from reflact.models.protocol import CallError, ChatReply, ChatRequest, Failure, Message
 from reflact.models.structured import json_schema_format, unfence, with_schema_in_prompt
@@ -93,8 +93,8 @@ def _texts(output: list[Any]) -> list[str]:
         for part in _list(item.get("content"))
         if isinstance(part, dict)
     ]
-    said = [str(part.get("text") or "") for part in parts if part.get("type") == "output_text"]
-    return said or [str(part.get("refusal") or "") for part in parts if part.get("type") == "refusal"]
+    said = [text_of(part.get("text")) for part in parts if part.get("type") == "output_text"]
+    return said or [text_of(part.get("refusal")) for part in parts if part.get("type") == "refusal"]
 
 
 def _list(value: Any) -> list[Any]:
