@@ -9,7 +9,10 @@ from typer.testing import CliRunner
 
 from reflact.cli.doctor import doctor
 from reflact.config.compose import compose
+from reflact.config.schema import Config
+from reflact.core.errors import ReflactError
 from reflact.core.names import Role
+from reflact.harness.programs import find_claude, find_codex
 from reflact.models.azure_auth import PROCESS_TOKENS, TokenSource
 from reflact.models.limit_making import make_limiter
 from reflact.models.registry import limit_key
@@ -23,7 +26,7 @@ QUIET = ["harness=rehearsal"]
 def place(tmp_path, monkeypatch):
     """A folder of its own, without keys in the environment."""
     monkeypatch.chdir(tmp_path)
-    for name in ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "OPENAI_BASE_URL"):
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -182,11 +185,77 @@ def test_agents_need_their_program(monkeypatch, place):
     result = examine("harness=codex_exec", "model.teacher_backend=template", missing)
     assert result.code == 2
     assert "no such program" in result.said("failed", "student")
-    monkeypatch.setenv("PATH", str(place))
+    monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
     program = place / "codex"
     program.write_text("#!/bin/sh\necho codex-cli 9.9\n")
     program.chmod(0o755)
-    assert "codex-cli 9.9" in examine("harness=codex_exec", "model.teacher_backend=template").said("ok", "student")
+    result = served(lambda seen: Reply("ready"), "harness=codex_exec", "model.teacher_backend=template")
+    assert "codex-cli 9.9" in result.said("ok", "student")
+
+
+AGENTS = (("codex_exec", "OPENAI_API_KEY"), ("claude_code_exec", "ANTHROPIC_API_KEY"))
+
+
+def need(backend):
+    try:
+        (find_codex if backend == "codex_exec" else find_claude)(Config())
+    except ReflactError as error:
+        pytest.skip(f"absent: {error}")
+
+
+def agent(backend, responder, *arguments, **more) -> Result:
+    with ScriptedServer(responder, **more) as server:
+        url = server.base_url if backend == "codex_exec" else server.url
+        settings = [f"harness={backend}", f"model.student_base_url={url}", "model.teacher_backend=template"]
+        return examine("benchmark=searchqa", "env.sample=true", *settings, *arguments)
+
+
+@pytest.mark.parametrize(("backend", "variable"), AGENTS)
+def test_an_agents_model_is_asked_with_the_agents_credential(monkeypatch, backend, variable):
+    need(backend)
+    monkeypatch.setenv(variable, "sk-right")
+    seen = []
+
+    def responder(request):
+        seen.append(request)
+        return Reply("ready")
+
+    result = agent(backend, responder, require_auth="sk-right")
+    assert result.code == 0, result.output
+    assert len(seen) == 1 and "answers" in result.said("ok", "student")
+    assert f"the key in {variable}" in result.said("ok", "login")
+    monkeypatch.setenv(variable, "sk-wrong")
+    result = agent(backend, responder, require_auth="sk-right")
+    assert result.code == 69 and f"Look at the key (in {variable}, on Azure AZURE" in result.said("failed", "student")
+    assert "sk-wrong" not in result.output
+
+
+@pytest.mark.parametrize(("backend", "variable"), AGENTS)
+def test_a_model_that_an_agent_cannot_have_is_found_before_the_run(monkeypatch, backend, variable):
+    need(backend)
+    monkeypatch.setenv(variable, "sk-1")
+    result = agent(backend, lambda seen: Fault.http(404))
+    assert result.code == 69 and "not found" in result.said("failed", "student")
+
+
+@pytest.mark.parametrize(("backend", "variable"), AGENTS)
+def test_a_probe_lets_the_agent_itself_do_an_item(monkeypatch, backend, variable):
+    need(backend)
+    monkeypatch.setenv(variable, "sk-1")
+    result = agent(backend, lambda seen: Reply("<answer>x</answer>"), "--probe", "1")
+    assert result.code == 0, result.output
+    assert "1 item in" in result.said("ok", "probe") and "ok 1" in result.said("ok", "probe")
+
+
+def test_what_confines_an_agent_is_tried(monkeypatch, place):
+    program = place / "codex"
+    program.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && { echo codex-cli 9.9; exit; }\necho no namespaces >&2; exit 1\n'
+    )
+    program.chmod(0o755)
+    settings = ["harness=codex_exec", f"model.codex_exec_path={program}", "model.teacher_backend=template"]
+    result = served(lambda seen: Reply("ready"), *settings, "env.sandbox=off")
+    assert result.code == 69 and "does not work here: no namespaces" in result.said("failed", "sandbox")
 
 
 def test_the_credential_is_named_and_never_shown(monkeypatch):
@@ -195,7 +264,7 @@ def test_the_credential_is_named_and_never_shown(monkeypatch):
     assert "student: the key in MY_KEY, at http://127.0.0.1:" in result.said("ok", "login")
     assert "very-secret" not in result.output
     result = served(lambda _: Reply("ready"))
-    assert "student: no key, since OPENAI_API_KEY is not set" in result.said("ok", "login")
+    assert "student: no key (OPENAI_API_KEY is not set, or says none)" in result.said("ok", "login")
     assert "teacher: no key" in result.said("ok", "login")
 
 

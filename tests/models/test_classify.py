@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from reflact.core.names import Role
 from reflact.models.classify import classify, read_problem
-from reflact.models.protocol import CallError, Failure
+from reflact.models.protocol import CallError, Failure, ModelInfo
 from reflact.models.retry_after import retry_after_s
+from reflact.models.unavailable import unavailable
 
 F = Failure
 
@@ -37,6 +39,12 @@ def _openai(message: str = "no", code: str | None = None, kind: str | None = Non
         (500, b"<html>oops</html>", F.SERVER),
         (529, _openai(), F.SERVER),
         (400, _openai(), F.BAD_REQUEST),
+        (
+            400,
+            _openai("Your credit balance is too low to access the Anthropic API.", kind="invalid_request_error"),
+            F.QUOTA,
+        ),
+        (400, _openai("You have reached your specified API usage limits.", kind="invalid_request_error"), F.QUOTA),
         (422, {"detail": [{"msg": "field required"}]}, F.BAD_REQUEST),
         (400, _openai("This model does not support image inputs."), F.BAD_REQUEST),
         (400, _openai("Invalid content type. image_url is only supported by certain models."), F.BAD_REQUEST),
@@ -56,6 +64,7 @@ def test_status_and_code_give_the_class(status: int, body: Any, failure: Failure
             {"error": {"message": "no", "innererror": {"code": "ResponsibleAIPolicyViolation"}, "code": None}},
             "content_filter",
         ),
+        (400, _openai("Output blocked by content filtering policy", kind="invalid_request_error"), "content_filter"),
         (400, _openai(code="context_length_exceeded"), "context_length"),
         (400, _openai("This model's maximum context length is 8192 tokens."), "context_length"),
         (400, {"object": "error", "message": "the request exceeds the available context size"}, "context_length"),
@@ -68,6 +77,14 @@ def test_status_and_code_give_the_class(status: int, body: Any, failure: Failure
 def test_what_concerns_one_item_is_told_apart(status: int, body: Any, cause: str) -> None:
     error = _classified(status, body)
     assert error.item_specific and error.cause == cause and not error.failure.fatal and not error.failure.retryable
+
+
+@pytest.mark.parametrize(
+    ("backend", "variable"), [("claude_code_exec", "ANTHROPIC_API_KEY"), ("codex_exec", "OPENAI_API_KEY")]
+)
+def test_a_refused_key_is_looked_for_where_the_backend_has_it(backend: str, variable: str) -> None:
+    error = unavailable(Role.STUDENT, ModelInfo(backend, "m", "http://s"), _classified(401, _openai()))
+    assert f"the variable {variable}, on Azure AZURE_OPENAI_API_KEY" in str(error)
 
 
 def test_messages_are_bounded_and_never_empty() -> None:

@@ -7,6 +7,7 @@ import pytest
 from reflact.config.schema import Config
 from reflact.core.errors import ConfigError, Unavailable
 from reflact.core.names import Role
+from reflact.models.agent_endpoints import resolve_agent_endpoint
 from reflact.models.endpoints import Endpoint, resolve_endpoint
 from reflact.models.limits import LimitKey
 from reflact.models.registry import limit_key
@@ -43,6 +44,22 @@ def test_what_is_no_url_is_refused(url: str) -> None:
         _resolve(teacher_base_url=url)
 
 
+def test_a_password_in_a_url_is_refused_and_not_shown() -> None:
+    with pytest.raises(
+        ConfigError, match=r"model\.teacher_base_url=http://t/v1 .*cannot be sent beside a key"
+    ) as caught:
+        _resolve(teacher_base_url="http://me:pass-word@t/v1", environ={"OPENAI_API_KEY": "sk-1"})
+    assert "pass-word" not in str(caught.value)
+
+
+def test_a_key_that_was_named_for_claude_code_must_be_there() -> None:
+    named = {"student_backend": "claude_code_exec", "student_base_url": "http://s"}
+    with pytest.raises(Unavailable, match="MINE"):
+        resolve_agent_endpoint(_config(**named, student_api_key_env="MINE"), {"ANTHROPIC_API_KEY": "other"})
+    keyless = resolve_agent_endpoint(_config(**named), {"OPENAI_API_KEY": "sk-of-openai"})
+    assert keyless.secrets == () and "no key (ANTHROPIC_API_KEY is not set" in keyless.way_in
+
+
 def test_without_endpoint_and_key_the_ways_on_are_named() -> None:
     with pytest.raises(Unavailable) as caught:
         _resolve()
@@ -68,7 +85,7 @@ def test_a_server_of_ones_own_needs_no_key() -> None:
 
 
 def test_secrets_are_neither_shown_nor_forgotten() -> None:
-    endpoint = _resolve(teacher_base_url="http://u:pass%2Fword@t/v1", environ={"OPENAI_API_KEY": "sk-1"})
+    endpoint = Endpoint("http://u:pass%2Fword@t/v1", azure=False, auth="api_key", key="sk-1")
     assert set(endpoint.secrets) == {"sk-1", "pass/word", "pass%2Fword"}
     assert endpoint.public_url == "http://t/v1" and "sk-1" not in repr(endpoint) and "pass" not in repr(endpoint)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -94,6 +95,42 @@ def test_the_real_key_replaces_whatever_the_program_sends() -> None:
     assert status == 200 and "response.completed" in text and KEY not in text
     assert rig.visit.answers == 1 and rig.visit.usage.prompt_tokens == 7
     assert rig.meter.total == rig.visit.usage
+
+
+def test_passwords_of_netrc_are_never_sent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("default login somebody password of-another-service\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(netrc))
+    with ScriptedServer(lambda seen: Reply("hi"), require_auth=KEY) as server:
+        assert Rig(server).run(post)[0] == 200
+        assert server.log.requests[0].auth == fingerprint(KEY)
+
+
+@pytest.mark.parametrize(("bypass", "proxied"), [("", True), ("127.0.0.1", False)])
+def test_the_environments_proxy_is_taken_unless_it_is_not_for_this_host(
+    bypass: str, proxied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("no_proxy", bypass)
+
+    async def play(client: aiohttp.ClientSession, url: str) -> tuple[int, str]:
+        # The test's own client takes no notice of the environment.
+        return await post(client, url)
+
+    with (
+        ScriptedServer(lambda seen: Reply("from the service")) as server,
+        # A proxy is asked for whole URLs, of which this one knows the path alone.
+        ScriptedServer(lambda seen: Reply("through the proxy")) as proxy,
+    ):
+        monkeypatch.setenv("http_proxy", proxy.url)
+        rig = Rig(server)
+        status, text = rig.run(play)
+        assert status == 200
+        assert ("through the proxy" in text, "from the service" in text) == (proxied, not proxied)
+        assert (len(proxy.log.calls), len(server.log.calls)) == (int(proxied), int(not proxied))
 
 
 def test_nobody_else_is_let_in_and_nothing_else_let_through() -> None:

@@ -38,6 +38,33 @@ def test_usage_of_messages_adds_what_was_cached_and_written_to_the_cache() -> No
     assert reading.usage == Usage(prompt_tokens=100, cached_tokens=40, completion_tokens=7)
 
 
+@pytest.mark.parametrize(
+    ("reason", "end"),
+    [("max_output_tokens", "length"), ("content_filter", "content_filter"), (None, "stop"), ("new one", "stop")],
+)
+def test_it_is_read_why_a_response_ended(reason: str | None, end: str) -> None:
+    response = {"incomplete_details": reason and {"reason": reason}}
+    stream = Reading(Wire.RESPONSES, stream=True)
+    stream.feed(events({"type": "response.incomplete", "response": response}))
+    whole = Reading(Wire.RESPONSES, stream=False)
+    whole.feed(json.dumps(response).encode())
+    whole.finish()
+    assert stream.end == whole.end == end
+
+
+@pytest.mark.parametrize(
+    ("reason", "end"),
+    [("max_tokens", "length"), ("refusal", "content_filter"), ("tool_use", "stop"), (None, "stop"), ([7], "stop")],
+)
+def test_it_is_read_why_a_message_ended(reason: object, end: str) -> None:
+    stream = Reading(Wire.MESSAGES, stream=True)
+    stream.feed(events({"type": "message_delta", "delta": {"stop_reason": reason}}, {"type": "message_stop"}))
+    whole = Reading(Wire.MESSAGES, stream=False)
+    whole.feed(json.dumps({"stop_reason": reason}).encode())
+    whole.finish()
+    assert stream.end == whole.end == end
+
+
 def test_an_answer_in_one_piece_is_read_too() -> None:
     reading = Reading(Wire.MESSAGES, stream=False)
     reading.feed(b'{"usage": {"input_tokens": 5, ')

@@ -74,6 +74,16 @@ def connect_agent(config: Config) -> ChatModel:
     return connect_upstream(config, settings)
 
 
+async def try_agent(config: Config) -> str:
+    """Try, as a run does before its first item, what confines an agent program here; returns a warning or `""`.
+
+    Raises:
+        Unavailable: What was asked for does not work here.
+    """
+    choice = choose(config.env.sandbox)
+    return await _cli(config, choice).settle(choice.confinement)
+
+
 def _own_settings(config: Config) -> dict[str, Json]:
     model = config.model
     if config.model.student_backend == "codex_exec":

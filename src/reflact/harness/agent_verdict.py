@@ -79,6 +79,9 @@ class Reader:
             )
         if attempt.report.completed:
             return self._completed(attempt)
+        ended = self._ended_early(attempt)
+        if ended is not None:
+            return Verdict(outcome=ended, again=ended.status is RowStatus.EMPTY)
         # Not every program asks again for an answer that broke off, and none does for ever.
         broken = visit.last_error is not None and visit.last_error.cause == STREAM_CUT
         return Verdict(outcome=self._failed(attempt), again=broken)
@@ -93,6 +96,17 @@ class Reader:
             reason = "The agent ended without a last message."
             return Verdict(outcome=self._zero(attempt, RowStatus.EMPTY, "empty", reason), again=True)
         return Verdict(Handed(text, file, self._turns(attempt), self.conversation(attempt)))
+
+    def _ended_early(self, attempt: Attempt) -> Outcome | None:
+        """Return how an item ends whose last answer the service itself ended; programs tell it as a failure."""
+        if attempt.report.kind == "error_max_turns":
+            return None
+        if attempt.visit.finish == "length":
+            reason = "The model's reply was cut at its longest length, so there is no answer."
+            return self._zero(attempt, RowStatus.EMPTY, "length", reason)
+        if attempt.visit.finish == Failure.CONTENT_FILTER:
+            return self._refused(attempt, Failure.CONTENT_FILTER.value)
+        return None
 
     def _failed(self, attempt: Attempt) -> Outcome:
         report, seen = attempt.report, attempt.visit.last_error
@@ -112,8 +126,7 @@ class Reader:
 
     def _call_failed(self, attempt: Attempt, error: CallError) -> Outcome:
         if error.item_specific:
-            reason = "The request was refused and there is no answer."
-            return self._zero(attempt, RowStatus.REFUSED, error.cause, reason)
+            return self._refused(attempt, error.cause)
         if error.failure is Failure.NO_ANSWER:
             return self._out_of_time(attempt, self.seconds)
         return self.error(attempt, error.cause, str(error))
@@ -133,6 +146,9 @@ class Reader:
         return self._timeout(
             attempt, f"{ending.value}_limit", f"What the agent ran passed its limit of {ending.value}."
         )
+
+    def _refused(self, attempt: Attempt, cause: str) -> Outcome:
+        return self._zero(attempt, RowStatus.REFUSED, cause, "The request was refused and there is no answer.")
 
     def _timeout(self, attempt: Attempt, cause: str, reason: str) -> Outcome:
         return self._zero(attempt, RowStatus.TIMEOUT, cause, reason)

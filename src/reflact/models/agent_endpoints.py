@@ -50,7 +50,8 @@ def _anthropic(config: Config, environ: Mapping[str, str]) -> Endpoint:
             f"the student has no endpoint. Ways on: a key of Anthropic in the variable {named} (or name another one "
             "with model.student_api_key_env); or model.student_base_url=URL, a server that speaks Anthropic's Messages"
         )
-    settings = replace(model, student_base_url=url, student_api_key_env=named if environ.get(named) else None)
-    # Without a key of its own a server gets none; OpenAI's must not be sent to it.
+    # Without a key of its own a server gets none; OpenAI's must not be sent to it. One that is named must be there.
+    given = named if environ.get(named) or model.student_api_key_env else None
+    settings = replace(model, student_base_url=url, student_api_key_env=given)
     keys = {named: environ[named]} if environ.get(named) else {}
-    return resolve_endpoint(replace(config, model=settings), Role.STUDENT, keys)
+    return replace(resolve_endpoint(replace(config, model=settings), Role.STUDENT, keys), key_env=named)

@@ -19,6 +19,9 @@ _QUOTA_CODES = frozenset(
 )
 _FILTER_CODES = frozenset({"content_filter", "content_policy_violation", "responsibleaipolicyviolation"})
 _MISSING_MODEL_CODES = frozenset({"model_not_found", "deploymentnotfound", "invalid_model", "model_not_supported"})
+# Services that have no codes say it in their 400s: a bill that is not paid, and what their filter stopped.
+_QUOTA_WORDS = re.compile(r"credit balance is too low|reached your specified (\w+ )*usage limits", re.I)
+_FILTER_WORDS = re.compile(r"content (filtering|management) policy", re.I)
 # Codes and texts of requests that are at fault themselves: the next item may well pass.
 _ITEM_CAUSES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
@@ -118,11 +121,13 @@ def _class_of(problem: Problem) -> tuple[Failure, str | None]:
     status = problem.status
     if status == 402 or (status in (403, 429) and codes & _QUOTA_CODES):
         return Failure.QUOTA, None
+    if status == 400 and _QUOTA_WORDS.search(problem.message):
+        return Failure.QUOTA, None
     if status == 429:
         return Failure.RATE_LIMIT, None
     if status >= 500 or status in (408, 409):
         return Failure.SERVER, None
-    if codes & _FILTER_CODES:
+    if codes & _FILTER_CODES or (status == 400 and _FILTER_WORDS.search(problem.message)):
         return Failure.CONTENT_FILTER, None
     if status in (401, 403):
         return Failure.AUTH, None

@@ -59,7 +59,7 @@ class Endpoint:
         if self.auth == "managed_identity":
             return f"the managed identity{f' {self.client_id}' if self.client_id else ''} of this machine"
         if self.key == _NO_KEY:
-            return f"no key, since {self.key_env} is not set"
+            return f"no key ({self.key_env} is not set, or says {_NO_KEY})"
         return f"the key in {self.key_env}"
 
     @property
@@ -144,5 +144,10 @@ def _checked(url: str, key: str) -> str:
     if not good:
         raise ConfigError(
             f"{key}={clean_url(url)}: a URL with http:// or https://, a host and perhaps a port is needed"
+        )
+    if parts.username is not None:
+        raise ConfigError(
+            f"{key}={clean_url(url)} (shown without its user and password): they cannot be sent beside a key; what the "
+            "server wants belongs into the variable of the key"
         )
     return url

@@ -17,13 +17,21 @@ def unavailable(role: Role, info: ModelInfo, error: CallError) -> Unavailable:
         Failure.QUOTA: "has no quota left",
     }[error.failure]
     reply = str(error).rstrip(".")
-    return Unavailable(f"the {role}'s model {info.model}{where} {said}{status}: {reply}. {_hint(role, error.failure)}")
+    return Unavailable(
+        f"the {role}'s model {info.model}{where} {said}{status}: {reply}. {_hint(role, info, error.failure)}"
+    )
 
 
-def _hint(role: Role, failure: Failure) -> str:
+def key_variable(backend: str) -> str:
+    """Return the variable in which a backend usually finds its key, but for Azure."""
+    return "ANTHROPIC_API_KEY" if backend == "claude_code_exec" else "OPENAI_API_KEY"
+
+
+def _hint(role: Role, info: ModelInfo, failure: Failure) -> str:
     if failure is Failure.AUTH:
+        usual = key_variable(info.backend)
         return (
-            "Check the key (in the variable OPENAI_API_KEY, on Azure AZURE_OPENAI_API_KEY, or another one that "
+            f"Check the key (in the variable {usual}, on Azure AZURE_OPENAI_API_KEY, or another one that "
             f"model.{role}_api_key_env names) or, on Azure, the login that model.{role}_azure_openai_auth_mode uses "
             "and its role on the resource; then go on with run.resume=true"
         )

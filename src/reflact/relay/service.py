@@ -18,13 +18,12 @@ from reflact.models.caller import Caller
 from reflact.models.protocol import CallError, ChatReply
 from reflact.relay.upstream import Passage, RelayedRequest, Upstream, asked_tokens
 from reflact.relay.visit import Visit
-from reflact.relay.wires import Kind, Wire, error_body, kind_of
+from reflact.relay.wires import Kind, error_body, kind_of
 
 _HOST = "127.0.0.1"
 _SHUTDOWN_S = 1.0
 _COUNT_S = 60.0
 _LAST_S = 5.0
-_PATHS = {Wire.RESPONSES: "/responses", Wire.MESSAGES: "/v1/messages"}
 _GATEWAY_TIMEOUT, _UNAVAILABLE = 504, 503
 
 
@@ -112,7 +111,7 @@ class Relay:
         if parsed is None:
             return self._refused(400, "invalid_request_error", "the body is not a JSON object")
         suffix = f"?{request.query_string}" if request.query_string else ""
-        path = _PATHS[self._wire] + ("/count_tokens" if kind is Kind.COUNT else "") + suffix
+        path = self._wire.onward + ("/count_tokens" if kind is Kind.COUNT else "") + suffix
         if kind is Kind.COUNT:
             return await self._count(request, path, body)
         refused = visit.enter(parsed)
@@ -151,6 +150,7 @@ class Relay:
             raise
         visit.usage += reply.usage
         visit.answers += 1
+        visit.finish = reply.finish_reason
         if not reply.usage.tokens:
             visit.unknown += 1
         return await answer.end()

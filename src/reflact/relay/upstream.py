@@ -8,6 +8,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
@@ -175,7 +177,7 @@ class Upstream:
                 limit.reschedule(None)
                 await self._hand_on(passage, answer, first, reading)
         usage = reading.usage
-        return ChatReply("", "stop", Usage() if usage is None else usage)
+        return ChatReply("", reading.end, Usage() if usage is None else usage)
 
     async def _refusal(self, passage: Passage, answer: aiohttp.ClientResponse) -> CallError:
         passage.spoken = Spoken(answer.status, _told(answer.headers), await answer.read())
@@ -205,7 +207,7 @@ class Upstream:
         if self._session is None:
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=self._silence_s)
             self._session = aiohttp.ClientSession(
-                timeout=timeout, connector=aiohttp.TCPConnector(limit=0), auto_decompress=True, trust_env=True
+                timeout=timeout, connector=aiohttp.TCPConnector(limit=0), auto_decompress=True
             )
         passed = {name: value for name, value in headers.items() if name.lower() not in _NOT_PASSED}
         passed["Accept-Encoding"] = "identity"
@@ -219,7 +221,17 @@ class Upstream:
 
     async def _send(self, path: str, body: bytes, headers: Headers) -> aiohttp.ClientResponse:
         assert self._session is not None
-        return await self._session.post(self.service.at(path), data=body, headers=headers, allow_redirects=False)
+        url = self.service.at(path)
+        return await self._session.post(url, data=body, headers=headers, allow_redirects=False, proxy=_proxy(url))
+
+
+def _proxy(url: str) -> str | None:
+    """Return the proxy that the environment names for a URL.
+
+    aiohttp's own `trust_env` would also take passwords from `~/.netrc`, beside or instead of the credential.
+    """
+    parts = urlsplit(url)
+    return None if parts.hostname is None or proxy_bypass(parts.hostname) else getproxies().get(parts.scheme)
 
 
 def _cut(reason: str, reading: Reading) -> CallError:

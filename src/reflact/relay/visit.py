@@ -61,6 +61,7 @@ class Visit:
         answers: Calls that were answered to their end.
         usage: What they consumed, failed attempts included.
         unknown: Answers that were cut or left, or that said nothing of their tokens, so that nobody counted them.
+        finish: Why the last call's answer ended (`stop`, `length`, `content_filter`); `""` if it had none.
         last_error: The last failure that was passed on.
         error: Why it ended, if a call failed for good in a way that no repetition by the program can mend.
         stop: Why the whole run has to stop.
@@ -81,6 +82,7 @@ class Visit:
     answers: int = 0
     usage: Usage = field(default_factory=Usage)
     unknown: int = 0
+    finish: str = ""
     last_error: CallError | None = None
     error: CallError | None = None
     stop: ReflactError | None = None
@@ -105,7 +107,7 @@ class Visit:
 
     def failed(self, error: CallError) -> None:
         """Note a failure that is passed on; one that could pass was already repeated as often as it may be."""
-        self.last_error = error
+        self.last_error, self.finish = error, ""
         if error.failure.retryable:
             self.end(error)
 

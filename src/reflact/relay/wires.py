@@ -10,6 +10,14 @@ from typing import Any
 
 from reflact.core.usage import Usage, counted
 
+_ENDS = {
+    "max_output_tokens": "length",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "refusal": "content_filter",
+}
+
 
 class Wire(StrEnum):
     """A wire format."""
@@ -21,6 +29,11 @@ class Wire(StrEnum):
     def path(self) -> str:
         """Where calls go, below the base URL that the program is given."""
         return f"/v1/{self.value}"
+
+    @property
+    def onward(self) -> str:
+        """Where calls go, below the base URL of the service."""
+        return "/responses" if self is Wire.RESPONSES else "/v1/messages"
 
 
 class Kind(StrEnum):
@@ -77,12 +90,14 @@ class Reading:
         stream: It comes as events; otherwise as one JSON object.
         complete: It came to its own end.
         error: What it says is wrong, if the answer itself is a failure.
+        end: Why it ended: `length` if it was cut at a cap, `content_filter`, else `stop`.
     """
 
     wire: Wire
     stream: bool
     complete: bool = False
     error: str = ""
+    end: str = "stop"
     _rest: bytes = b""
     _prompt: int = 0
     _cached: int = 0
@@ -115,6 +130,7 @@ class Reading:
             return
         body = _object(self._rest)
         self.complete = bool(body)
+        self._ended(body)
         self._count(body.get("usage"))
 
     def _event(self, event: Mapping[str, Any]) -> None:
@@ -122,18 +138,24 @@ class Reading:
         if kind in ("response.completed", "response.incomplete", "response.failed"):
             response = _part(event, "response")
             self.complete = True
+            self._ended(response)
             self._count(response.get("usage"))
             if kind == "response.failed":
                 self.error = str(_part(response, "error").get("message", "the response failed"))
         elif kind == "message_start":
             self._count(_part(event, "message").get("usage"))
         elif kind == "message_delta":
+            self._ended(_part(event, "delta"))
             self._count(event.get("usage"))
         elif kind == "message_stop":
             self.complete = True
         elif kind == "error":
             error = event.get("error")
             self.error = str((error if isinstance(error, Mapping) else event).get("message", "an error event"))
+
+    def _ended(self, told: Mapping[str, Any]) -> None:
+        reason = _part(told, "incomplete_details").get("reason") or told.get("stop_reason")
+        self.end = _ENDS.get(str(reason), self.end)
 
     def _count(self, usage: Any) -> None:
         if not isinstance(usage, Mapping):

@@ -17,13 +17,13 @@ from reflact.core.types import Item
 from reflact.core.usage import Usage
 from reflact.engine.batches import make_schedule
 from reflact.harness.protocol import Harness, Job, Performance
-from reflact.harness.registry import make_harness
+from reflact.harness.registry import connect_student, make_harness
 from reflact.models.backoff import RetryPolicy
 from reflact.models.caller import Caller
 from reflact.models.limit_making import make_limiter
 from reflact.models.meter import Meter, unpaid_roles
 from reflact.models.pricing import Price, read_prices, role_price
-from reflact.models.registry import connect_role, limit_key
+from reflact.models.registry import limit_key
 from reflact.report.doctor import Check, Level, failed, ok, warning
 from reflact.report.doctor_data import Data
 from reflact.report.plan import plan_warnings
@@ -76,7 +76,7 @@ def check_probe(config: Config, data: Data, number: int) -> Iterator[Check]:
 
 async def _run(config: Config, data: Data, items: Sequence[Item], seed: int) -> Probe:
     probe = Probe()
-    model = connect_role(config, Role.STUDENT)
+    model = connect_student(config)
     key, remote = limit_key(config, Role.STUDENT), bool(model.info.endpoint)
     limiter = make_limiter(key, config.limits, probe.listen, remote=remote)
     caller = Caller(

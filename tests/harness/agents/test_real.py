@@ -236,6 +236,20 @@ def test_a_refused_item_is_refused_and_a_broken_service_is_an_error(
 
 
 @both
+@pytest.mark.parametrize(
+    ("ended", "status", "attempts"), [("length", RowStatus.EMPTY, 2), ("content_filter", RowStatus.REFUSED, 1)]
+)
+def test_an_answer_that_the_service_ends_is_no_fault_of_the_program(
+    ended: str, status: RowStatus, attempts: int, backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need(backend)
+    with ScriptedServer(lambda seen: Reply("I was about to", finish_reason=ended)) as server:
+        done = bench(monkeypatch, backend, url_of(server, backend)).one()
+    assert (done.outcome.status, done.outcome.cause, done.outcome.hard) == (status, ended, 0.0)
+    assert done.outcome.extra["agent"]["attempts"] == attempts
+
+
+@both
 def test_silence_ends_at_the_time_limit_and_nothing_is_left(
     backend: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
