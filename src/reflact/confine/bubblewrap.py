@@ -157,7 +157,9 @@ def _mounts(job: Job) -> Iterator[str]:
 
 
 def _passwd(job: Job) -> str:
-    return f"student:x:{UID}:{UID}::{job.environment['HOME']}:/bin/sh\n"
+    # Codex runs commands with the shell that stands here, and models write for bash.
+    shell = "/bin/bash" if Path("/bin/bash").exists() else "/bin/sh"
+    return f"student:x:{UID}:{UID}::{job.environment['HOME']}:{shell}\n"
 
 
 def _kill(keeper: Doorman, pid: int, alive: bool) -> None:

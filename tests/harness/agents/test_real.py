@@ -101,6 +101,22 @@ def test_tools_are_used_and_usage_adds_up(backend: str, monkeypatch: pytest.Monk
 
 
 @both
+def test_commands_are_run_by_bash_where_there_is_one(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    need(backend)
+    if not Path("/bin/bash").exists():
+        pytest.skip("absent: bash")
+    seen: list[str] = []
+
+    def responder(request: SeenRequest) -> Reply:
+        seen.append(request.text)
+        return shell(backend, "[[ 1 == 1 ]] && echo is{1..3}") if len(seen) == 1 else Reply(RIGHT)
+
+    with ScriptedServer(responder) as server:
+        assert bench(monkeypatch, backend, url_of(server, backend)).one().outcome.hard == 1.0
+    assert "is1 is2 is3" in seen[-1]
+
+
+@both
 def test_the_image_is_in_the_first_request(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     need(backend)
     task = Quiz(images=(Image("image/png", png()),))
