@@ -72,3 +72,40 @@ def test_the_sample_can_be_checked_from_anywhere(source: Path) -> None:
     result = call(data, "check", "livemathematicianbench", "--sample")
     assert result.exit_code == 0
     assert "train 12, val 10, test 16" in result.output
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"fingerprints": []}, "the items of train are not those that were written"),
+        ({"fingerprints": "x", "counts": 3}, "split_manifest.json counts 3"),
+        ({"limit": "x"}, "has the limit 'x', which is no number of items"),
+        ({"limit": None}, "has the limit None"),
+        ({"limit": -5}, "has the limit -5"),
+        ({"limit": True}, "has the limit True"),
+        ({"ratio": 5, "seed": "y"}, "the split cannot be drawn again: unknown split"),
+    ],
+)
+def test_a_manifest_of_nonsense_is_a_problem_and_no_bug(source: Path, changes: dict[str, object], problem: str) -> None:
+    call(splits, "make", "searchqa", "--source", "pool.json", "--out", "s")
+    manifest = Path("s/split_manifest.json")
+    write_json(manifest, {**json.loads(manifest.read_text(encoding="utf-8")), **changes})
+    result = call(splits, "verify", "s", "--source", "pool.json")
+    assert result.exit_code == 2, result.output
+    assert f"problem {problem}" in result.output or f"problem split_manifest.json {problem}" in result.output
+
+
+@pytest.mark.parametrize("out", ["pool.json/s", "pool.json/deep/s"])
+def test_a_split_cannot_be_written_below_a_file(source: Path, out: str) -> None:
+    before = source.read_bytes()
+    result = call(splits, "make", "searchqa", "--source", "pool.json", "--out", out)
+    assert isinstance(result.exception, Refused)
+    assert f"{out} cannot be made (pool.json" in str(result.exception)
+    assert (source.read_bytes(), [path.name for path in source.parent.iterdir()]) == (before, ["pool.json"])
+
+
+def test_the_check_looks_where_a_run_does(source: Path) -> None:
+    result = call(data, "check", "spreadsheetbench")
+    assert "data/spreadsheetbench/files: there is no dataset.json" in str(result.exception)
+    given = call(data, "check", "spreadsheetbench", "--data-root", "elsewhere")
+    assert str(given.exception).startswith("elsewhere: there is no dataset.json")

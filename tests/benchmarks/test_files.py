@@ -87,11 +87,15 @@ def test_unreadable_files_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b"[\xe4]")
     (tmp_path / "torn.json.gz").write_bytes(gzip.compress(b"[]" * 100)[:20])
     (tmp_path / "plain.json.gz").write_bytes(b"[]")
+    packed = gzip.compress(json.dumps(list(range(500))).encode())
+    # A block of a kind that does not exist.
+    (tmp_path / "flipped.json.gz").write_bytes(packed[:10] + b"\xff" + packed[11:])
     for name, message in {
         "none.json": "there is no such file",
         "latin.json": "not UTF-8 text: byte 1",
         "torn.json.gz": "not a whole gzip file",
         "plain.json.gz": "not a whole gzip file",
+        "flipped.json.gz": "not a whole gzip file",
     }.items():
         with pytest.raises(DataError, match=message) as caught:
             read_text(tmp_path / name)
@@ -118,3 +122,19 @@ def test_what_python_cannot_read_is_refused_too(tmp_path: Path, value: str) -> N
     lines.write_text(f'{{"id": "a"}}\n{value}\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"items\.jsonl:2: "):
         read_records(lines)
+
+
+def test_half_of_a_character_is_refused_where_it_stands(tmp_path: Path) -> None:
+    array = '[{"id": "a", "q": "\\ud83d\\ude00"},\n {"id": "b", "q": ["\\uD83D?"]}]'
+    with pytest.raises(DataError, match=r"items\.json:2: \\ud83d is half of a pair and no character"):
+        read_records(write(tmp_path, array))
+    with pytest.raises(DataError, match=r"items\.json:1: \\udc00 is half"):
+        read_json(write(tmp_path, '["a\\udc00"]'))
+    with pytest.raises(DataError, match=r"items\.jsonl:1: \\ude00 is half"):
+        read_records(write(tmp_path, '{"\\ude00": 1}', "items.jsonl"))
+
+
+def test_whole_pairs_and_their_spelling_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, '[{"id": "\\ud83d\\ude00"}, {"id": "\\\\ud83d"}]')
+    assert [fields.record["id"] for fields in read_records(path)] == ["\U0001f600", "\\ud83d"]
+    assert read_json(path) == [{"id": "\U0001f600"}, {"id": "\\ud83d"}]

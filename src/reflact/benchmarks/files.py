@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,11 @@ from reflact.benchmarks.fields import Fields, kind_of
 from reflact.core.errors import DataError
 from reflact.core.types import Json
 
-_NO_JSON = (ValueError, RecursionError)  # also brackets without end, and integers of thousands of digits
+NO_JSON = (ValueError, RecursionError)
+"""What JSON that cannot be read raises: also brackets without end, and integers of thousands of digits."""
+
+# An escape of half a character, which JSON allows and no file or request can carry.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_text(path: Path) -> str:
@@ -32,7 +38,7 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path}: this is a folder, a file was expected") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: not UTF-8 text: byte {error.start} is not valid") from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
         raise DataError(f"{path}: not a whole gzip file: {error}") from None
 
 
@@ -47,8 +53,11 @@ def read_records(path: Path) -> list[Fields]:
     if name.endswith(".csv"):
         return parse_rows(text, path)
     values = _lines(text, path) if name.endswith(".jsonl") else _elements(text, path)
+    doubtful = _HALF.search(text) is not None
     records = []
     for number, (line, value) in enumerate(values, start=1):
+        if doubtful:
+            _refuse_halves(value, path, line)
         if not isinstance(value, dict):
             raise DataError(f"{path}:{line}: entry {number} must be an object, not {kind_of(value)}")
         records.append(Fields(value, str(path), line, number))
@@ -61,10 +70,14 @@ def read_json(path: Path) -> Json:
     Raises:
         DataError: Naming file and line.
     """
+    text = read_text(path)
     try:
-        return json.loads(read_text(path))
-    except _NO_JSON as error:
+        value: Json = json.loads(text)
+    except NO_JSON as error:
         raise _malformed(path, *_where(error, 1)) from None
+    if _HALF.search(text) is not None:
+        _refuse_halves(value, path, 1)
+    return value
 
 
 def _lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
@@ -73,7 +86,7 @@ def _lines(text: str, path: Path) -> Iterator[tuple[int, Any]]:
         if content.strip():
             try:
                 yield line, json.loads(content)
-            except _NO_JSON as error:
+            except NO_JSON as error:
                 raise _malformed(path, line, _where(error, line)[1]) from None
 
 
@@ -97,12 +110,20 @@ def _elements(text: str, path: Path) -> Iterator[tuple[int, Any]]:
         start, first = position, False
         try:
             value, position = decoder.raw_decode(text, position)
-        except _NO_JSON as error:
+        except NO_JSON as error:
             raise _malformed(path, *_where(error, line)) from None
         yield line, value
     rest = _skip(text, position + 1)
     if rest < len(text):
         raise _malformed(path, 1 + text.count("\n", 0, rest), "text after the end of the array")
+
+
+def _refuse_halves(value: Json, path: Path, line: int) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start : error.end].encode("unicode_escape").decode("ascii")
+        raise DataError(f"{path}:{line}: {half} is half of a pair and no character") from None
 
 
 def _skip(text: str, position: int) -> int:

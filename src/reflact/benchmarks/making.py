@@ -123,7 +123,10 @@ def write(benchmark: Benchmark, drawn: Drawn, out: Path) -> bool:
         if _holds(split_maker(benchmark).form, out, drawn.split.fingerprint):
             return False
         raise Refused(f"{out} exists and does not hold this split; nothing was changed. Choose another --out")
-    write_folder(split_maker(benchmark).form, out, drawn.records, drawn.manifest)
+    try:
+        write_folder(split_maker(benchmark).form, out, drawn.records, drawn.manifest)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Refused(f"{out} cannot be made ({error.filename}: {error.strerror}). Choose another --out") from None
     return True
 
 

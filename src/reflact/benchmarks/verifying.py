@@ -44,7 +44,8 @@ def _against_manifest(name: str, split: Split, manifest: Mapping[str, Any]) -> I
     if manifest.get("format") != MANIFEST_FORMAT:
         yield f"{MANIFEST} is not of the form {MANIFEST_FORMAT}: contents cannot be compared"
         return
-    recorded = manifest.get("fingerprints", {})
+    recorded = manifest.get("fingerprints")
+    recorded = recorded if isinstance(recorded, Mapping) else {}
     for part in Part:
         if recorded.get(part.value) != split.fingerprints[part]:
             yield f"the items of {part.value} are not those that were written: their fingerprint differs"
@@ -72,6 +73,9 @@ def _against_source(
     ratio, seed, limit = manifest.get("ratio"), manifest.get("seed"), manifest.get("limit", 0)
     if manifest.get("ids") is not None and ids is None:
         yield f"the split was made with the id manifest {manifest['ids']!r}, which is needed to draw it again"
+        return
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
+        yield f"{MANIFEST} has the limit {limit!r}, which is no number of items: the split cannot be drawn again"
         return
     try:
         drawn = draw(

@@ -12,7 +12,7 @@ from rich.markup import escape
 from reflact.benchmarks.commands import DataReport, check_data
 from reflact.benchmarks.registry import load_benchmark
 from reflact.config.schema import Config
-from reflact.core.errors import ExitCode
+from reflact.core.errors import ConfigError, ExitCode
 from reflact.report.console import make_console
 
 app = typer.Typer(help="Look at a benchmark's items.", no_args_is_help=True)
@@ -36,11 +36,12 @@ def check(
         bool, typer.Option("--drop-constant-option", help="As env.drop_constant_option=true.")
     ] = False,
 ) -> None:
-    """Load the items and say what would make scores misleading; exit with 2 if they cannot be used."""
+    """Load the items and say what would make scores misleading. Exits with 2 if they cannot be used."""
     config = Config()
     config.benchmark.name = benchmark
     env = config.env
-    env.split, env.split_dir, env.split_root, env.data_root = split, split_dir, split_root, data_root
+    env.split, env.split_dir, env.split_root = split, split_dir, split_root
+    env.data_root = data_root if data_root or sample else _usual_data_root(benchmark)
     env.image_root, env.sample, env.drop_constant_option = image_root, sample, drop_constant_option
     report = check_data(load_benchmark(config))
     _show(report)
@@ -58,7 +59,7 @@ def make_games(
     extra_places: Annotated[int, typer.Option(min=0, help="More places in every room: larger, slower games.")] = 0,
     workers: Annotated[int, typer.Option(min=1, help="Processes that play the games.")] = 2,
 ) -> None:
-    """Make small ALFWorld games, and play each to its end to show that it can be won."""
+    """Make small ALFWorld games. Each is played to its end, to show that it can be won."""
     from reflact.benchmarks.alfworld.making.command import make_games as make
 
     counts = {"train": train, "valid_seen": seen, "valid_unseen": unseen}
@@ -68,6 +69,16 @@ def make_games(
     console.print(f"{escape(str(report.root))}: {report.games} games {state}, each won in the engine")
     console.print(f"  {report.steps} commands in all, {report.steps / report.games:.1f} a game")
     console.print(f"  reflact splits make alfworld --source {escape(str(report.root))}")
+
+
+def _usual_data_root(benchmark: str) -> str:
+    """Return where a run of the benchmark takes its data from; one without a configuration has no such place."""
+    from reflact.config.compose import compose
+
+    try:
+        return compose([f"benchmark={benchmark}"]).env.data_root
+    except ConfigError:
+        return ""
 
 
 def _show(report: DataReport) -> None:

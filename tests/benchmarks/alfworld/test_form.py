@@ -104,7 +104,14 @@ def test_odd_items_are_refused(root: Path, tmp_path: Path, changes: dict[str, An
         benchmark(split_dir=str(write_split(tmp_path / "odd", parts)), data_root=str(root)).load()
 
 
-@pytest.mark.parametrize(("text", "words"), [("{", "JSON was expected"), ('{"grammar": "x"}', "it needs the texts")])
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "JSON was expected"),
+        ("[" * 100_000, "JSON was expected"),
+        ('{"grammar": "x"}', "it needs the texts"),
+    ],
+)
 def test_what_is_no_game_file_is_refused(root: Path, text: str, words: str) -> None:
     (root / item("val")["gamefile"]).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=words):

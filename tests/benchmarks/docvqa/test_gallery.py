@@ -80,6 +80,35 @@ def test_missing_images_are_listed_before_the_run(tmp_path: Path) -> None:
     assert caught.value.exit_code == 2
 
 
+def test_names_that_no_file_can_have_are_missing_images(tmp_path: Path) -> None:
+    rows = [row(0, image_path="x" * 400 + ".png"), *ROWS[1:]]
+    folder = write_split(tmp_path, {part: rows[3 * number : 3 * number + 3] for number, part in enumerate(PARTS)})
+    write_images(folder, ROWS[1:])
+    found = findings(split_dir=str(folder))
+    assert set(found) == {"image_missing"}
+    assert "(question 0)" in found["image_missing"].message
+
+
+def test_an_image_in_a_folder_that_may_not_be_entered_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_split(tmp_path)
+    write_images(folder, ROWS)
+    is_file, stat = Path.is_file, Path.stat
+
+    def locked(path: Path) -> bool:
+        return path.name == "q3_d30.png"
+
+    def refuse(path: Path, *args: object, **more: object) -> object:
+        if locked(path):
+            raise PermissionError(13, "Permission denied", str(path))
+        return stat(path, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "is_file", lambda path: refuse(path) and is_file(path) if locked(path) else is_file(path))
+    monkeypatch.setattr(Path, "stat", refuse)
+    found = findings(split_dir=str(folder))
+    assert set(found) == {"image_broken"}
+    assert "q3_d30.png: cannot be read: Permission denied" in found["image_broken"].message
+
+
 def make_config(folder: Path) -> Config:
 
     return compose(["benchmark=docvqa", f"env.split_dir={folder}", "harness=rehearsal"])

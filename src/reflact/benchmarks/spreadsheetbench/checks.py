@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from reflact.benchmarks.protocol import Finding, Split
+from reflact.benchmarks.spreadsheetbench.inside.compare import WITHOUT_RESULT
 from reflact.benchmarks.spreadsheetbench.workshop import Workshop, WorkshopError
 from reflact.confine import Choice, ConfinementError
 from reflact.core.names import Part
@@ -28,7 +29,7 @@ def confinement_finding(choice: Choice) -> list[Finding]:
 
 
 def reference_findings(split: Split, workshop: Workshop) -> list[Finding]:
-    """Warn of items that no script can do, because their references hold formulas without results."""
+    """Warn of items that no script can do, because nothing can be compared with their references."""
     items = [item for part in Part for item in split.parts[part]]
     try:
         problems = _finished(workshop.reference_problems(items))
@@ -44,10 +45,18 @@ def reference_findings(split: Split, workshop: Workshop) -> list[Finding]:
     first = next(iter(problems.values()))
     message = (
         f"the references of {len(problems)} items cannot be evaluated ({names}): {first}. {left} of "
-        "an item's score, and an item with no other case scores 0. Opening and saving the workbooks with a spreadsheet "
-        "program fills the results in"
+        "an item's score, and an item with no other case scores 0. Opening and saving a workbook with a spreadsheet "
+        "program fills missing results in"
     )
-    return [Finding("warning", "not_evaluable", message)]
+    # A run in which nothing can be compared measures nothing: most likely the files are not what they should be.
+    hopeless = len(problems) == len(items) and (
+        workshop.office is None or not any(map(_lacks_results, problems.values()))
+    )
+    return [Finding("error" if hopeless else "warning", "not_evaluable", message)]
+
+
+def _lacks_results(problem: str) -> bool:
+    return WITHOUT_RESULT in problem
 
 
 def _listed(names: Sequence[str]) -> str:

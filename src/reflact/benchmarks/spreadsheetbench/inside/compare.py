@@ -14,6 +14,7 @@ from reflact.benchmarks.spreadsheetbench.inside.values import NotEvaluated, kind
 
 PASS, FAIL, UNREADABLE, NOT_EVALUABLE = "pass", "fail", "unreadable", "not_evaluable"
 READ, UNRECALCULATED = "read", "unrecalculated"
+WITHOUT_RESULT = "have no saved result"
 GOLDEN, PRODUCED, COPY = "golden", "produced", "{}_copy"
 
 
@@ -82,7 +83,7 @@ def problem_of(expected: Sequence[tuple[str, Cells | None]]) -> str:
             return f"the reference has no sheet {name!r}"
         blank = [cell_name(*place) for place, value in sorted(cells.items()) if isinstance(value, NotEvaluated)]
         if blank:
-            return f"{len(blank)} formulas of the reference have no saved result, the first in {name}!{blank[0]}"
+            return f"{len(blank)} formulas of the reference {WITHOUT_RESULT}, the first in {name}!{blank[0]}"
     return ""
 
 

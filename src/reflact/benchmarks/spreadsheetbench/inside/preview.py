@@ -38,6 +38,9 @@ def preview(path: Path) -> Iterator[str]:
 def _shown(value: Any) -> str:
     if value is None:
         return ""
+    if hasattr(value, "ref"):
+        # A formula for a range is an object, which would be shown as its address. A data table's has no text.
+        value = getattr(value, "text", None) or "(data table)"
     text = " ".join(str(value).split())
     return text if len(text) <= _CELL_CHARS else text[: _CELL_CHARS - 1] + "…"
 

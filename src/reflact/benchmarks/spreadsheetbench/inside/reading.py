@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,14 +56,14 @@ class Book:
     @property
     def first(self) -> str:
         """Name of the first sheet."""
-        return str(self._values.sheetnames[0])
+        names: list[str] = self._values.sheetnames
+        if not names:
+            raise Unreadable("it has no sheets")
+        return names[0]
 
     def sheet(self, name: str) -> str | None:
         """Return the sheet of that name, if need be without regard to case and blanks at its ends; else None."""
-        names: list[str] = self._values.sheetnames
-        if name in names:
-            return name
-        return next((known for known in names if known.strip().casefold() == name.strip().casefold()), None)
+        return find_sheet(self._values.sheetnames, name)
 
     def cells(self, sheet: str, area: Area) -> Cells:
         """Return the cells of an area that exist in the file."""
@@ -78,6 +79,13 @@ class Book:
                     if self._copy is not None and sheet in self._copy.sheetnames:
                         _recalculate(found, place, formulas[place].value, _existing(self._copy[sheet]), area)
         return found
+
+
+def find_sheet(names: Sequence[str], name: str) -> str | None:
+    """Return the one of a workbook's sheets that a name means; None if it has no such."""
+    if name in names:
+        return name
+    return next((known for known in names if known.strip().casefold() == name.strip().casefold()), None)
 
 
 def _recalculate(found: Cells, own: Place, formula: Any, results: dict[Place, Any], area: Area) -> None:
@@ -133,7 +141,9 @@ def _inspect(path: Path) -> bool:
             if sum(entry.file_size for entry in archive.infolist()) > MOST_UNPACKED:
                 raise Unreadable(f"it unpacks to more than {MOST_UNPACKED // 1024**2} MB")
             return any(_mentions(archive, name) for name in archive.namelist() if _SHEETS.fullmatch(name))
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError) as error:
+    except Unreadable:
+        raise
+    except Exception as error:  # so may an archive that is damaged, locked or packed in another way
         raise Unreadable("it is not a workbook") from error
 
 
