@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from reflact.core.errors import Stopped
 from reflact.core.interrupts import Interrupt, interruption, listen, require_uninterrupted
+from tests.cli.commands import line
 
 KILL = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
 
@@ -76,3 +78,26 @@ def test_a_run_does_not_begin_after_a_signal_whose_exception_got_lost(tmp_path: 
         "run_interruptibly(never)"
     )
     assert ended(tmp_path, body) == (75, "here: interrupted by SIGTERM\n")
+
+
+@pytest.mark.parametrize("end", ["pass", "raise SystemExit(0)", "raise SystemExit(75)"])
+def test_a_signal_that_comes_when_all_is_done_changes_nothing(tmp_path: Path, end: str) -> None:
+    code = 75 if "75" in end else 0
+    assert ended(tmp_path, f"import atexit\natexit.register(lambda: exec({KILL!r}))\n{end}") == (code, "")
+
+
+def test_what_hydra_trips_over_after_a_signal_shows_no_traceback(tmp_path: Path) -> None:
+    body = (
+        "import sys\nfrom reflact.cli.hydra_app import start\n"
+        "from hydra._internal.hydra import Hydra\n"
+        f"def run(*args, **kwargs):\n    try:\n        {KILL}\n    finally:\n        None.half_made\n"
+        "Hydra.run = run\nsys.argv = ['here', 'harness=rehearsal']\nstart('here', lambda node: 0.0)"
+    )
+    assert ended(tmp_path, body) == (75, "here: interrupted\n")
+
+
+def test_who_reads_only_the_head_of_what_hydra_prints_has_seen_enough(tmp_path: Path) -> None:
+    command = shlex.join(line("reflact-train", "--cfg", "job"))
+    script = f"{{ {command}; echo $? >code; }} | true"  # nobody reads when it begins to write
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, timeout=120)
+    assert (done.stderr, (tmp_path / "code").read_text()) == (b"", "0\n")

@@ -10,6 +10,7 @@ import pytest
 
 from reflact.core.names import RunState
 from reflact.report import status as module
+from reflact.report.run_names import run_names
 from reflact.report.status import RunLine, StatusBoard, board_json, counts
 from reflact.report.status_view import board, totals, trouble
 from reflact.rundir.claim import Claim
@@ -239,6 +240,27 @@ def test_a_thousand_looks_at_finished_runs_are_cheap(tmp_path):
     for _ in range(20):
         board_.refresh(1.0)
     assert time.thread_time() - began < 1.0
+
+
+def test_runs_of_the_same_id_are_told_apart_by_where_they_are() -> None:
+    places = ("/a/first/LR-docvqa-8", "/b/second/LR-docvqa-8", "/b/copy", "/b/second/LR-docvqa-4", "/x/in/s", "/y/in/s")
+    ids = ("LR-docvqa-8", "LR-docvqa-8", "LR-docvqa-8", "LR-docvqa-4", "s", "s")
+    lines = [RunLine(id=name, path=path, state="done") for name, path in zip(ids, places, strict=True)]
+    names = list(run_names(lines).values())
+    assert names == [
+        "LR-docvqa-8 (first)",
+        "LR-docvqa-8 (second)",
+        "LR-docvqa-8 (copy)",
+        "LR-docvqa-4",
+        "s (x/in)",
+        "s (y/in)",
+    ]
+    text = drawn(lines)
+    assert all(f"{name} " in text for name in names)
+
+
+def test_totals_of_no_runs_say_so() -> None:
+    assert totals([]).plain == "0 runs"
 
 
 def test_a_total_tells_simulated_money_from_money() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import subprocess
 import sys
@@ -99,3 +100,17 @@ def test_a_run_that_ended_at_once_holds_up_no_start(tmp_path: Path) -> None:
     assert queue.take(this_process(), "", lambda: 8.0)[0] is not None
     queue.end(Outcome(0, RunState.FAILED))
     assert queue.take(this_process(), "", lambda: 8.0)[0] is not None
+
+
+def test_a_sweep_is_stopped_also_where_the_disk_takes_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = make(tmp_path, "docvqa")
+
+    def full(path: Path, value: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("reflact.sweep.queue.write_json", full)
+    queue.stop("somebody wants it")
+    there = LaunchQueue(queue.folder)
+    assert "takes nothing more" in there.stopped() and there.take(this_process()) == (None, False)

@@ -28,18 +28,29 @@ def guarded(program: str, work: Callable[[], None]) -> None:
     listen()
     try:
         _unmasked(work)
-    except ReflactError as error:
-        fail(program, error)
+        ending()
+    except SystemExit:
+        ending()
+        raise
     except KeyboardInterrupt:
         fail(program, Stopped(StopCause.INTERRUPTED, "interrupted"))
     except BrokenPipeError:
         _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
-    except OSError as error:
-        known = disk_stop(error, "the output", resume=False) or _of_the_place(error)
+    except Exception as error:
+        known = told(error)
         if known is None:
             raise
         fail(program, known)
+
+
+def told(error: Exception) -> ReflactError | None:
+    """Return what a command says of an error that is no bug; None for one that may be."""
+    if isinstance(error, ReflactError):
+        return error
+    if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
+        return None
+    return disk_stop(error, "the output", resume=False) or _of_the_place(error)
 
 
 def _unmasked(work: Callable[[], None]) -> None:

@@ -14,30 +14,32 @@ reflact-train trains a skill: a Markdown document that a frozen model reads.
 
 usage: reflact-train [-m] [GROUP=OPTION ...] [KEY=VALUE ...]
 
-  reflact-train harness=rehearsal           the demo task with simulated models: no key, no cost
-  reflact-train harness=local               the demo task with a small real model
-  reflact-train benchmark=docvqa optimizer.learning_rate=8          one run
-  reflact-train -m benchmark=docvqa ablation/lr=lr2,lr8             a sweep
-  reflact-train env.out_root=DIR run.resume=true                    go on with a stopped run
+  reflact-train harness=rehearsal      the demo task, simulated: no key, no cost
+  reflact-train harness=local          the same with a small real model
+  reflact-train benchmark=docvqa optimizer.learning_rate=8      one run
+  reflact-train -m benchmark=docvqa ablation/lr=lr2,lr8         a sweep
+  reflact-train env.out_root=DIR run.resume=true                after a stop
 """
 _EVALUATE = """\
 reflact-eval measures one skill on one part of a split.
 
-usage: reflact-eval [-m] [skill=PATH|default|none] [split=train|val|test] [GROUP=OPTION ...] [KEY=VALUE ...]
+usage: reflact-eval [-m] [skill=PATH|default|none] [split=train|val|test]
+                    [GROUP=OPTION ...] [KEY=VALUE ...]
 
-  reflact-eval harness=rehearsal skill=default                      the demo task, simulated
-  reflact-eval benchmark=searchqa skill=best_skill.md split=test    one evaluation
-  reflact-eval -m benchmark=searchqa skill=none,default             the initial skill against none
+  reflact-eval harness=rehearsal skill=default              the demo task
+  reflact-eval benchmark=searchqa skill=best.md split=test  one evaluation
+  reflact-eval -m benchmark=searchqa skill=none,default     initial against none
 """
 _FLAGS = """\
-  --cfg job     print the configuration        --info            where it comes from
-  -m            run every combination          --config-dir DIR  look there for options first
-  --hydra-help  all of Hydra's flags           --shell-completion install=bash
+  --cfg job     print the configuration    --info            where it comes from
+  -m            run every combination      --config-dir DIR  options of your own
+  --hydra-help  all of Hydra's flags       --shell-completion install=bash
 
-Keys with meaning, default and allowed values: reflact keys [WORD]      Exit codes: 0 done, 1 bug,
-2 usage, 69 service or credential missing, 73 directory refused, 75 stopped and resumable
+Keys with meaning, default and allowed values: reflact keys [WORD]
+Exit codes: 0 done, 1 bug, 2 usage, 69 service or credential missing,
+73 directory refused, 75 stopped and resumable
 """
-_WIDTH = 98
+_WIDTH = 79
 
 
 def wanted(arguments: Sequence[str]) -> bool:

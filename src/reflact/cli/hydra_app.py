@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any, NoReturn
 
 import hydra
+from hydra._internal import utils
 from hydra._internal.utils import get_args_parser
 from hydra.types import RunMode, TaskFunction
 
-from reflact.cli.errors import say
+from reflact.cli.errors import say, told
 from reflact.cli.sweep_keys import require_none
 from reflact.config.axes import choosing
 from reflact.config.check import check
@@ -19,6 +24,7 @@ from reflact.config.compose import CONFIG_NAME, VERSION_BASE, Composer, typed
 from reflact.config.overrides import accepted
 from reflact.config.paths import conf_dir
 from reflact.core.errors import ConfigError, Stopped
+from reflact.core.interrupts import interruption
 from reflact.core.names import StopCause
 from reflact.sweep.start import NOTHING_BEGUN
 
@@ -40,7 +46,32 @@ def start(program: str, task: TaskFunction) -> None:
         _prepare(program)
     except KeyboardInterrupt:
         raise Stopped(StopCause.INTERRUPTED, f"interrupted; {NOTHING_BEGUN}") from None
-    hydra.main(version_base=VERSION_BASE, config_path=str(conf_dir()), config_name=CONFIG_NAME)(task)()
+    with _telling_apart():
+        hydra.main(version_base=VERSION_BASE, config_path=str(conf_dir()), config_name=CONFIG_NAME)(task)()
+
+
+@contextmanager
+def _telling_apart() -> Iterator[None]:
+    """Let what is no bug pass by Hydra, which prints the traceback of every exception and exits with 1."""
+    reported = utils.run_and_report
+
+    def report(func: Any) -> Any:
+        try:
+            return func()
+        except Exception as error:
+            if interruption() or isinstance(error, BrokenPipeError) or told(error) is not None:
+                raise
+            return reported(partial(_again, error))
+
+    utils.run_and_report = report
+    try:
+        yield
+    finally:
+        utils.run_and_report = reported
+
+
+def _again(error: Exception) -> NoReturn:
+    raise error
 
 
 def _prepare(program: str) -> None:

@@ -29,7 +29,10 @@ def group() -> None:
 
 @app.command()
 def install() -> None:
-    """Install runtime and weights (about 125 MB to download) into this Python environment, and check them."""
+    """Install runtime and weights, and check them.
+
+    Into this Python environment; about 125 MB to download.
+    """
     weights = install_all(typer.echo)
     _show(weights)
     typer.echo(

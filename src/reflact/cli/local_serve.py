@@ -36,7 +36,7 @@ def serve(
     token_env: Annotated[str, typer.Option(help="Variable that holds the token; else one is made up.")] = "",
     expose: Annotated[bool, typer.Option("--expose", help="Listen beyond this machine, without encryption.")] = False,
 ) -> None:
-    """Serve the model over the OpenAI API until Ctrl-C, for runs with harness=openai_chat."""
+    """Serve the model over the OpenAI API until Ctrl-C. For runs with harness=openai_chat."""
     from reflact.models.local_runtime import RuntimeSettings
     from reflact.models.local_server import ServerSettings, is_loopback, new_token, start
 

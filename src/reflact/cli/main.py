@@ -36,7 +36,7 @@ class Command:
 COMMANDS = (
     Command("status", "reflact.cli.status", "What every run under a folder is doing, from its files."),
     Command("tables", "reflact.cli.tables", "Recompile the result tables."),
-    Command("plot", "reflact.cli.plot", "Figures for a paper: learning curves, axes, forest plot, cost frontier."),
+    Command("plot", "reflact.cli.plot", "Figures for a paper: curves, axes, forest plot, cost."),
     Command("report", "reflact.cli.report", "One HTML file with curves, steps, skills and trajectories."),
     Command("diff", "reflact.cli.diff", "Compare two runs: configuration, skills, items."),
     Command("keys", "reflact.cli.keys", "Explain the keys of the configuration."),
@@ -44,7 +44,7 @@ COMMANDS = (
     Command("splits", "reflact.cli.splits", "Make and verify split folders."),
     Command("data", "reflact.cli.data", "Look at a benchmark's items."),
     Command("prompts", "reflact.cli.prompts", "Show the prompts of the teacher and the student."),
-    Command("local", "reflact.cli.local", "Install, look at and serve the small model that runs without a key."),
+    Command("local", "reflact.cli.local", "Install and serve the small model that needs no key."),
     Command("azure-token", "reflact.cli.azure_token", "Print a bearer token for programs that ask a command for it."),
     Command("archive", "reflact.cli.archive", "Move a run directory out of the way."),
     Command("export", "reflact.cli.export", "Write a trained skill as an Agent Skills folder."),
@@ -106,11 +106,13 @@ def _by_name_only() -> None:
 def _mount(app: typer.Typer, command: Command) -> None:
     module = import_module(command.module)
     if not hasattr(module, "app"):
-        app.command(command.name, epilog=epilog(command.name))(getattr(module, command.name))
+        app.command(command.name, short_help=command.summary, epilog=epilog(command.name))(
+            getattr(module, command.name)
+        )
         return
     for below in module.app.registered_commands:
         below.epilog = epilog(f"{command.name} {below.name or below.callback.__name__}")
-    app.add_typer(module.app, name=command.name, epilog=epilog(command.name))
+    app.add_typer(module.app, name=command.name, short_help=command.summary, epilog=epilog(command.name))
 
 
 if __name__ == "__main__":

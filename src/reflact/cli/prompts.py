@@ -24,7 +24,7 @@ def group() -> None:
 
 @app.command("list")
 def list_(overrides: Overrides = None) -> None:
-    """List names, versions, hashes, and which prompts the benchmark brings or replaces."""
+    """List names, versions and hashes. Says which prompts the benchmark brings or replaces."""
     rows = [(t.role, t.name, t.version, t.sha256[:12], t.source) for t in _templates(overrides)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
@@ -39,7 +39,10 @@ def show(
     step: Annotated[int, typer.Option(min=1, help="With --run: the step.")] = 1,
     only: Annotated[str, typer.Option(help="Only prompts or calls whose name holds this.")] = "",
 ) -> None:
-    """Print the templates; with --run and --step the prompts of that step, built anew from the run's files."""
+    """Print the templates, or what a teacher was sent.
+
+    With --run and --step: the prompts of that step, built anew from the run's files.
+    """
     if run is None:
         for template in _templates(overrides):
             if only in template.name:

@@ -52,7 +52,7 @@ def verify(
     source: Annotated[Path | None, typer.Option(help="Draw again from this source and compare.")] = None,
     ids: Annotated[Path | None, typer.Option(help="The id manifest it was made with.")] = None,
 ) -> None:
-    """Compare a split folder with its manifest; exit with 2 if something is wrong."""
+    """Compare a split folder with its manifest. Exits with 2 if something is wrong."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is no folder; reflact splits verify takes one that reflact splits make wrote")
     manifest = read_manifest(folder)

@@ -104,7 +104,8 @@ def _go_on(summary: SummaryView, _root: str) -> str:
     if summary.text("benchmark") != "orders" or summary.text("kind") == "evaluation":
         return ""
     same = f"reflact-train benchmark=orders harness={summary.text('harness')} env.due=true"
-    return f"The same task with one field more: {same}. Your own model: harness=openai_chat, see docs/models.md."
+    own = "harness=openai_chat; `reflact doctor harness=openai_chat` says what it needs"
+    return f"The same task with one field more: {same}. Your own model: {own}."
 
 
 def _read_on(summary: SummaryView, root: str) -> str:

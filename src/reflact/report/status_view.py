@@ -12,6 +12,7 @@ from rich.text import Text
 from reflact.core.names import RunState
 from reflact.report.expected import expected
 from reflact.report.render import STATE_STYLES
+from reflact.report.run_names import run_names
 from reflact.report.status import RunLine, counts
 from reflact.report.text import age, clean, count, duration, money, plural, score, shorten
 
@@ -70,7 +71,9 @@ def run_table(lines: Sequence[RunLine], width: int, every: Sequence[RunLine], cu
         every: The runs that decide how wide columns are, so that they stay where they are while one scrolls.
         cursor: Place of the run that is marked; the first nine are numbered then.
     """
+    names = run_names(every)
     cells = {column.title: [column.cell(line) for line in every] for column in COLUMNS}
+    cells["run"] = list(names.values())
     columns = _fitting(cells, width - (3 if cursor >= 0 and width else 0))
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     if cursor >= 0:
@@ -83,7 +86,8 @@ def run_table(lines: Sequence[RunLine], width: int, every: Sequence[RunLine], cu
             min_width=None if column.title == "run" else max(map(len, [column.title, *cells[column.title]])),
         )  # fmt: skip
     for place, line in enumerate(lines):
-        row = [Text(column.cell(line), style=_style(column.title, line)) for column in columns]
+        texts = [names[line.path] if column.title == "run" else column.cell(line) for column in columns]
+        row = [Text(text, style=_style(column.title, line)) for column, text in zip(columns, texts, strict=True)]
         number = [Text(str(place + 1) if place < 9 else "")] if cursor >= 0 else []
         table.add_row(*number, *row, style="reverse" if place == cursor else "")
     return table
@@ -176,9 +180,10 @@ COLUMNS = (
 
 def _troubles(lines: Sequence[RunLine]) -> list[RenderableType]:
     told = [(line, text) for line in lines if (text := trouble(line, alone=False))]
+    names = run_names(lines)
     parts: list[RenderableType] = []
     for line, text in told[:TROUBLES]:
-        parts.append(Text.assemble((clean(line.id, 60), "bold"), f": {text}", overflow="fold"))
+        parts.append(Text.assemble((names[line.path], "bold"), f": {text}", overflow="fold"))
     if len(told) > TROUBLES:
         parts.append(Text(f"and {plural(len(told) - TROUBLES, 'more run')} with trouble", style="dim"))
     # All runs of a sweep go on with one command.
@@ -213,9 +218,8 @@ def totals(lines: Sequence[RunLine]) -> Text:
     tokens = sum(line.tokens or 0 for line in lines)
     priced = [line.cost_usd for line in lines if line.cost_usd is not None and line.tokens]
     unknown = sum(1 for line in lines if line.tokens and line.cost_usd is None)
-    parts = [
-        plural(len(lines), "run") + ": " + ", ".join(f"{number} {state}" for state, number in counts(lines).items())
-    ]
+    states = ", ".join(f"{number} {state}" for state, number in counts(lines).items())
+    parts = [plural(len(lines), "run") + (f": {states}" if states else "")]
     if tokens:
         parts.append(f"{count(tokens)} tokens")
     if priced:

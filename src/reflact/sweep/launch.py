@@ -18,6 +18,7 @@ from reflact.config.run_id import stamp
 from reflact.core.errors import ConfigError, ExitCode
 from reflact.core.interrupts import require_uninterrupted
 from reflact.core.names import RunState
+from reflact.rundir.full import disk_stop
 from reflact.rundir.owner import this_process
 from reflact.sweep.abandoned import bury
 from reflact.sweep.handed import Handed
@@ -117,17 +118,22 @@ class Launch:
             return
         place = f"{FOLDER}/{queue.folder.name}"
         overrides = [[*self.labels(job), override("hydra.sweep.subdir", f"{place}/{job.number:04d}")] for job in jobs]
+        over = False
         try:
-            for job in self.launcher.launch(Handed(overrides, queue.closed), initial_job_idx=self._begun):
+            returned = self.launcher.launch(Handed(overrides, queue.closed), initial_job_idx=self._begun)
+            over = True
+            for job in returned:
                 _ = job.return_value  # raises what went wrong in a worker
         except Exception as error:  # noqa: BLE001 - whatever it is, the other runs go on
             self._broke_down(error, queue, slurm, before)
         self._begun += len(jobs)
-        self._settle(queue, slurm)
+        self._settle(queue, slurm, over=over)
 
     def _broke_down(self, error: Exception, queue: LaunchQueue, slurm: SlurmJobs | None, untaken: int) -> None:
         if slurm is not None and slurm.submitted:
             return  # what became of its jobs is seen below
+        if isinstance(error, OSError) and (stop := disk_stop(error, "the sweep's folder", resume=False)) is not None:
+            raise stop from error  # nothing can be recorded any more: runs that go on see the queue vanish, and stop
         time.sleep(_SETTLE_S)
         if queue.closed():
             return
@@ -136,12 +142,19 @@ class Launch:
             raise ConfigError(f"the launcher (hydra/launcher) could start nothing: {what}") from error
         sys.stderr.write(f"reflact: the launcher broke down: {what}\n")
 
-    def _settle(self, queue: LaunchQueue, slurm: SlurmJobs | None) -> None:
-        """Wait for runs that go on although their launcher has given up, and close the books of those that do not."""
+    def _settle(self, queue: LaunchQueue, slurm: SlurmJobs | None, *, over: bool) -> None:
+        """Wait for runs that go on although their launcher has given up, and close the books of those that do not.
+
+        Args:
+            queue: The launch.
+            slurm: The cluster's jobs.
+            over: Whether the launcher has seen all its workers' ends: what still counts as working was left by one that
+                could not even record how it ended.
+        """
         try:
             while working := queue.working():
-                over = slurm is not None and slurm.all_ended()
-                for job in working if over else queue.abandoned():
+                ended = over if slurm is None else slurm.all_ended()
+                for job in working if ended else queue.abandoned():
                     self._bury(queue, job, slurm)
                 time.sleep(_SETTLE_S)
             while slurm is not None and not slurm.all_ended() and not (slurm.silent and not queue.untaken()):

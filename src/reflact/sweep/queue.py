@@ -12,7 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -183,24 +183,33 @@ class LaunchQueue:
 
     def stop(self, why: str) -> None:
         """Start nothing more and stop what runs."""
-        write_json(self.folder / "stop.json", why)
+        self._ask("stop.json", why)
 
     def drain(self, why: str) -> None:
         """Start nothing more; what runs goes on."""
-        write_json(self.folder / "drain.json", why)
+        self._ask("drain.json", why)
 
     def stopped(self) -> str:
         """Return why everything is to stop, `""` if it is not."""
-        path = self.folder / "stop.json"
-        if not self.folder.exists():
-            return "the sweep is over"
-        return str(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ""
+        return self._asked("stop.json") if self.folder.exists() else "the sweep is over"
 
     def closed(self) -> str:
         """Return why nothing more is started, `""` if something may be."""
-        path = self.folder / "drain.json"
-        drained = str(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ""
-        return self.stopped() or drained
+        return self.stopped() or self._asked("drain.json")
+
+    def _ask(self, name: str, why: str) -> None:
+        try:
+            write_json(self.folder / name, why)
+        except OSError:
+            with suppress(OSError):
+                (self.folder / name).touch()  # a full disk mostly has room for a name
+
+    def _asked(self, name: str) -> str:
+        try:
+            text = (self.folder / name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+        return str(json.loads(text)) if text else "the sweep was told to stop, and its disk takes nothing more"
 
     def _room(self, me: Process, free_gb: Callable[[], float | None]) -> bool:
         """Whether there is memory for a start on this machine.

@@ -19,6 +19,7 @@ from reflact.core.errors import ConfigError, ExitCode
 from reflact.core.names import RunState
 from reflact.engine.run_record import content_fingerprints
 from reflact.report.tables.rules import load_rules, require_names
+from reflact.rundir.atomic import write_text
 from reflact.rundir.code_version import code_version
 from reflact.sweep.closing import close
 from reflact.sweep.command_line import GRID, PLAN_GROUP, given_beside_plan, grid_points
@@ -107,7 +108,7 @@ class Sweep:
             require_data(runs)
             require_services(runs, settings)
         self._write_plan(merged(study.name, identity, planned, old))
-        (self._root / "multirun.yaml").write_text(OmegaConf.to_yaml(self._node), encoding="utf-8")
+        write_text(self._root / "multirun.yaml", OmegaConf.to_yaml(self._node))
         sys.stderr.write(f"reflact: {self._root}: {study.name}: {head(planned)}{in_flight(self._node)}\n")
         return self._launch(runs, lines, launcher, task, batch)
 

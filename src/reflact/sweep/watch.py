@@ -64,8 +64,8 @@ class Watch:
         self._let_go(job)
         with tempfile.TemporaryFile() as output:
             child = Child(job.command, job.arguments, self.queue.cwd, self.queue.rules.grace_s, output)
-            self._note(job, RunState.RUNNING, pid=child.pid)
             try:
+                self._note(job, RunState.RUNNING, pid=child.pid)
                 self._follow(job, child)
             except BaseException:
                 child.kill()

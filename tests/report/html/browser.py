@@ -72,6 +72,12 @@ class Browser:
         wait = WebDriverWait(self.driver, PATIENCE_S, poll_frequency=0.05)
         return wait.until(lambda driver: driver.execute_script(script, *arguments))
 
+    def charts(self) -> None:
+        """Wait until all charts that are shown are drawn; that they are is not part of the page's being ready."""
+        self.until("""
+            const shown = [...document.querySelectorAll('figure')].filter(figure => figure.offsetParent);
+            return shown.length > 0 && shown.every(figure => figure.querySelector('svg[role=group]'))""")
+
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 

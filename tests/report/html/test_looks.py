@@ -51,7 +51,7 @@ def drawn(browser: Browser, page: Path, place: str) -> None:
     browser.open(page, place)
     browser.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
     if place in ("#/", RUN):
-        browser.until("return document.querySelector('figure svg') !== null")
+        browser.charts()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

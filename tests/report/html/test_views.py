@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from reflact.report.html.build import build_report, write_report
+from reflact.report.html.charts import charts
+from reflact.report.html.entries import collect
 from tests.report.html.browser import Browser
+from tests.report.html.conftest import train
 
 RUN = "#/run/study%2FDEFAULT-searchqa-5.5"
 OTHER = "#/run/study%2FLR-searchqa-1"
@@ -48,11 +51,80 @@ def test_the_study_shows_scores_with_intervals_and_says_that_they_are_simulated(
     low, high = told["confidence"]["delta_test"]
     assert f"{told['delta_test']:+.3f}" in row and f"[{low:+.3f}, {high:+.3f}]" in row
     assert "SIMULATED all runs" in browser.text(".banner")
-    browser.until("return document.querySelector('#forest svg [data-mark]') !== null")
+    browser.charts()
     marks = browser.run("return [...document.querySelectorAll('#forest [data-mark]')].map(m => m.ariaLabel)")
     assert len(marks) == 1 and "searchqa 1" in marks[0] and "n=16" in marks[0]
     browser.click("#forest button", "against the initial skill")
     browser.until("return document.querySelectorAll('#forest [data-mark]').length > 1")
+
+
+def made_up(monkeypatch: pytest.MonkeyPatch, study: Path, out: Path, groups: dict[str, list[dict]]) -> Path:
+    """The report of a study whose charts have other numbers."""
+    rest = {"fill": "measured", "state": "done", "place": "", "versus": [None] * 5, "selection": None}
+    charts = [
+        {"name": name, "title": name, "rows": [{"run": f"{name}-{row['value']}", **rest, **row} for row in rows]}
+        for name, rows in groups.items()
+    ]
+    monkeypatch.setattr("reflact.report.html.study.charts", lambda *_: charts)
+    write_report(build_report([study]), out)
+    return out
+
+
+def test_on_a_phone_the_values_of_a_large_study_can_be_told_apart(study, browser, tmp_path, monkeypatch):
+    """Names of benchmarks give way, and a chart that is higher than the screen repeats its axis at every heading."""
+    names = ("livemathematicianbench", "searchqa")
+    rows = [
+        {"benchmark": name, "value": str(2**power), "versus": [0.1, -0.1, 0.3, 16, 0.5], "gain": [0.1, 0, 0.2, 16, 0.5],
+         "tokens": 9.0, "cost": 1.0} for name in names for power in range(7)
+    ]  # fmt: skip
+    out = made_up(monkeypatch, study, tmp_path / "large.html", {"LR": rows, "BATCH": rows})
+    browser.size(360, 740)
+    browser.open(out, fresh=True)
+    script = (
+        "return [...document.querySelectorAll('#forest [data-mark]')].map(m => m.querySelector('text').textContent)"
+    )
+    browser.charts()
+    labels = browser.run(script)
+    assert len(labels) == 28 and len(set(labels)) == 14
+    assert [label.split(" ")[1] for label in labels] == [row["value"] for row in rows] * 2
+    ticks = browser.run("return [...document.querySelectorAll('#forest .tick')].map(t => t.textContent)")
+    assert ticks.count("0") == 2 and len(ticks) > 2  # one value alone is no scale
+
+
+def test_the_line_through_costs_is_chosen_on_selection_not_on_test(study, browser, tmp_path, monkeypatch):
+    numbers = {"1": (1.0, 0.5, 0.1), "2": (2.0, 0.4, 0.9), "3": (3.0, 0.9, 0.2)}
+    rows = [
+        {"benchmark": "searchqa", "value": value, "gain": [gain, None, None, 16, None], "tokens": 9.0, "cost": cost,
+         "selection": selection} for value, (cost, selection, gain) in numbers.items()
+    ]  # fmt: skip
+    out = made_up(monkeypatch, study, tmp_path / "costs.html", {"LR": rows})
+    browser.open(out, fresh=True)
+    browser.charts()
+    texts = browser.run("return [...document.querySelectorAll('#scatter svg text')].map(t => t.textContent)")
+    assert [text for text in texts if text.startswith("LR ")] == ["LR 1", "LR 3"]
+    assert "scores as high on selection" in browser.text("#scatter")
+
+
+def test_the_line_through_costs_knows_the_scores_on_selection(study):
+    content = collect([study])
+    assert content.tables is not None
+    found = {
+        row["run"]: row["selection"]
+        for group in charts(content.tables.grids, content.entries, {})
+        for row in group["rows"]
+    }
+    assert found["LR-searchqa-1"] == summary(study, "LR-searchqa-1")["best"]["selection"]["hard"]
+
+
+def test_runs_of_the_same_id_are_told_apart(study, browser, tmp_path):
+    """As where a second machine did a run that the first one had too."""
+    train(tmp_path / "second" / "LR-searchqa-1", "ablation/lr=lr1")
+    out = tmp_path / "both.html"
+    write_report(build_report([study, tmp_path / "second"]), out)
+    browser.open(out, fresh=True)
+    shown = [text.split("\t")[0] for text in browser.texts("#run-table tbody tr")]
+    assert len(shown) == len(set(shown)) == 3
+    assert {"LR-searchqa-1 in study", "LR-searchqa-1 in second"} <= set(shown)
 
 
 def test_runs_can_be_searched_and_sorted(page, browser):
@@ -74,8 +146,9 @@ def test_runs_can_be_searched_and_sorted(page, browser):
 def test_a_run_shows_every_step_with_its_score_budget_and_decision(study, page, browser):
     browser.open(page, RUN)
     records = history(study, "DEFAULT-searchqa-5.5")
-    browser.until("return document.querySelectorAll('figure svg').length >= 5")
-    told = " | ".join(browser.run("return [...document.querySelectorAll('[data-mark]')].map(m => m.ariaLabel)"))
+    browser.charts()
+    assert browser.run("return document.querySelectorAll('#run figure').length") >= 5
+    told = " | ".join(browser.run("return [...document.querySelectorAll('#run [data-mark]')].map(m => m.ariaLabel)"))
     for record in records:
         score = record["candidate"]["selection"]
         assert f"selection {score['hard']:.3f} [{score['ci95'][0]:.3f}, {score['ci95'][1]:.3f}] n={score['n']}" in told
@@ -129,8 +202,8 @@ def test_the_arrow_keys_and_the_tab_key_reach_everything(page, browser):
     from selenium.webdriver.common.keys import Keys
 
     browser.open(page, OTHER, fresh=True)
-    browser.until("return document.querySelector('figure svg[tabindex]') !== null")
-    browser.run("document.querySelector('figure svg[tabindex]').focus()")
+    browser.charts()
+    browser.run("document.querySelector('#run figure svg[tabindex]').focus()")
     browser.driver.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
     assert browser.run("return document.getElementById('tip').hidden") is False
     assert "selection" in browser.text("#tip") or "rollout" in browser.text("#tip")

@@ -42,6 +42,7 @@ def _others(entries: Sequence[Entry]) -> Iterator[Json]:
 
 def _other(entry: Entry, found: Mapping[str, Any]) -> Json:
     spent, bounds = spending(entry.run), found["interval"] or [None, None]
+    chosen = entry.run.score("best", "selection")
     return {
         "benchmark": entry.run.benchmark,
         "value": clean(entry.run.run_id),
@@ -51,6 +52,7 @@ def _other(entry: Entry, found: Mapping[str, Any]) -> Json:
         "place": entry.place,
         "versus": [None] * 5,
         "gain": [found["value"], *bounds, found["n"], None],
+        "selection": None if chosen is None else number(chosen.hard),
         "tokens": spent.tokens,
         "cost": spent.cost_usd,
     }
@@ -79,6 +81,7 @@ def _chart_row(raw: Mapping[str, Raw], places: Mapping[str, str]) -> Json:
         "run": run_id,
         "place": places.get(run_id, ""),
         **changes,
+        "selection": number(raw.get("best_selection")),
         "tokens": number(raw.get("tokens")),
         "cost": number(raw.get("cost_usd")),
     }

@@ -91,7 +91,7 @@ def study_view(content: Content, happened: Sequence[Happened], problems: Sequenc
     return StudyView(
         marks=tuple(_marks(content.entries)),
         tiles=tuple(_tiles(pairs)),
-        runs=tuple(_row_or_name(entry, events, _told_apart(content.entries)) for entry, events in pairs),
+        runs=tuple(_row_or_name(entry, events, _told_apart(content.entries), places) for entry, events in pairs),
         grids=tuple((grid, tuple(tuple(_cells(grid, row, places)) for row in grid.rows)) for grid in grids),
         notes=content.tables.notes if content.tables is not None else (),
         problems=(*content.problems, *problems),
@@ -129,7 +129,7 @@ def _tiles(pairs: Sequence[tuple[Entry, Happened]]) -> Iterator[tuple[str, str, 
     yield "runs", str(len(pairs)), told
     invalid = sum(1 for entry, _ in pairs if entry.valid is False)
     complete = sum(1 for entry, _ in pairs if entry.run.complete)
-    left_out = f"{plural(invalid, 'complete run')} left out of the tables"
+    left_out = f"{invalid} invalid, so in no table" if invalid else "none is invalid"
     yield (
         "valid",
         f"{complete - invalid} of {complete}" if complete else "–",
@@ -158,27 +158,28 @@ def _told_apart(entries: Sequence[Entry]) -> frozenset[str]:
     return frozenset(flag for flag in flags if len({getattr(entry.run, flag) for entry in entries}) > 1)
 
 
-def _row_or_name(entry: Entry, events: Happened, told_apart: frozenset[str]) -> RunRow:
+def _row_or_name(entry: Entry, events: Happened, told_apart: frozenset[str], places: Mapping[str, str]) -> RunRow:
     """Return a run's row; of one whose files say nonsense, its name."""
     try:
-        return _run_row(entry, events, told_apart)
+        return _run_row(entry, events, told_apart, places)
     except NONSENSE:
         state = entry.run.state.value
         cells = (Cell(entry.run.run_id, run=entry.place), Cell(state), *(Cell("–") for _ in RUN_COLUMNS[2:]))
         return RunRow(entry.place, state, cells, (), f"{entry.run.run_id} {entry.place} {state}")
 
 
-def _run_row(entry: Entry, events: Happened, told_apart: frozenset[str]) -> RunRow:
+def _run_row(entry: Entry, events: Happened, told_apart: frozenset[str], places: Mapping[str, str]) -> RunRow:
     run, spent, state = entry.run, _spent(entry, events), state_of(entry, events)
     badge = "invalid" if entry.valid is False else ""
-    told = events.progress.facts
+    facts = events.progress.facts
     seconds = run.summary.number("wall_time_s") if run.complete else _worked(events)
     flags = [mark for mark, holds in (("simulated", run.simulated), ("sample", run.sample)) if holds]
+    told = [flag for flag in flags if flag in told_apart]
     cells = (
-        Cell(run.run_id, " ".join(flag for flag in flags if flag in told_apart), run=entry.place),
+        Cell(run.run_id, " ".join((*_folder(entry, places), *told)), run=entry.place),
         Cell(state, run.cause or run.summary.text("stop_reason"), badge),
-        Cell(run.benchmark or str(told.get("benchmark") or "")),
-        Cell(run.summary.text("student") or run.record.text("student") or str(told.get("student") or "")),
+        Cell(run.benchmark or str(facts.get("benchmark") or "")),
+        Cell(run.summary.text("student") or run.record.text("student") or str(facts.get("student") or "")),
         _before_after(entry, events, "selection"),
         _before_after(entry, events, "test"),
         _gain(entry),
@@ -190,6 +191,13 @@ def _run_row(entry: Entry, events: Happened, told_apart: frozenset[str]) -> RunR
     )  # fmt: skip
     words = f"{run.run_id} {entry.place} {state} {run.benchmark} {' '.join(flags)} {badge}"
     return RunRow(entry.place, state, cells, tuple(entry.reasons), words)
+
+
+def _folder(entry: Entry, places: Mapping[str, str]) -> Iterator[str]:
+    """Yield where a run is whose id another run has too."""
+    if entry.run.run_id not in places:
+        folder, _, name = entry.place.rpartition("/")
+        yield f"in {folder}" if folder and name == entry.run.run_id else entry.place
 
 
 def _worked(events: Happened) -> float | None:

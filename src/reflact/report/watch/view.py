@@ -28,8 +28,8 @@ HELP = (
     ("?", "this help; any key leaves it"),
     ("q, Ctrl-C", "leave; the runs go on"),
 )
-_LIST_KEYS = "enter detail · a active only · s order · ? help · q quit"
-_DETAIL_KEYS = "esc back · n next · p previous · down, up scroll · ? help · q quit"
+_LIST_KEYS = "? help · q quit · enter detail · a active only · s order"
+_DETAIL_KEYS = "esc back · ? help · q quit · n next · p previous · down, up scroll"
 
 
 class Screen:

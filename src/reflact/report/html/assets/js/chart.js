@@ -8,7 +8,7 @@ export function linear(a, b, from, to) {
   return (value) => from + ((value - a) / span) * (to - from);
 }
 
-/** Round numbers from low to high, about so many. */
+/** Round numbers from low to high, about so many, and two at least: one alone is no scale. */
 export function ticks(low, high, about = 5) {
   const span = high - low || 1;
   const raw = span / Math.max(1, about);
@@ -16,7 +16,7 @@ export function ticks(low, high, about = 5) {
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * size).find((value) => value >= raw);
   const found = [];
   for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) found.push(Number((n * step).toPrecision(12)));
-  return found;
+  return found.length < 2 && about < 12 ? ticks(low, high, about + 1) : found;
 }
 
 /** A tick of differences: with its sign, zero without one. */

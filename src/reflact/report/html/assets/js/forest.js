@@ -4,6 +4,8 @@ import { svg } from "./dom.js";
 import { interval, signed } from "./text.js";
 
 const ROW = 22;
+/** So many rows are higher than a screen: every heading then repeats the values of the axis. */
+const TALL = 24;
 const KINDS = { versus: "against the best skill of DEFAULT", gain: "against the run's own initial skill" };
 
 /** The rows of groups that have a difference of a kind; empty where there is none. */
@@ -38,16 +40,22 @@ function draw(groups, kind, several, width) {
     bottomAxis(x, values, bottom, (value) => signedTick(value, digits), 4),
     svg("line", { x1: x(0), x2: x(0), y1: 4, y2: bottom, class: "zero" }),
     rows.map((row, place) => (row.heading
-      ? svg("text", { x: 0, y: place * ROW + 19, class: "strong" }, row.heading)
+      ? heading(row.heading, place * ROW + 19, rows.length > TALL ? values : [], x, (value) => signedTick(value, digits))
       : line(row, kind, several, place * ROW + 15, x, { left, right, width }))));
+}
+
+function heading(name, y, values, x, write) {
+  const free = values.filter((value) => x(value) > name.length * 8 + 24);
+  return svg("g", {}, svg("text", { x: 0, y, class: "strong" }, name),
+    svg("g", { "aria-hidden": "true" }, free.map((value) => svg("text", { x: x(value), y, "text-anchor": "middle", class: "soft tick" }, write(value)))));
 }
 
 function line(row, kind, several, y, x, { left, right, width }) {
   const [value, low, high, n, p] = row[kind];
   const noise = low === null || (low <= 0 && high >= 0);
   const colour = noise ? "grey" : "blue";
-  const name = several ? `${row.benchmark} ${row.value}` : row.value;
-  const text = svg("text", { x: left - 12, y: y + 4, "text-anchor": "end" }, fit(name, left - 24));
+  const name = several ? fit(row.benchmark, row.value, left - 24) : fit("", row.value, left - 24);
+  const text = svg("text", { x: left - 12, y: y + 4, "text-anchor": "end" }, name);
   const numbers = `${signed(value)} ${interval(low === null ? null : [low, high], signed)}`;
   const lines = [`${row.benchmark} ${row.value}`, `${numbers}${n === null ? "" : ` n=${n}`}`, p === null ? "" : `p = ${p.toFixed(3)} (Holm)`,
     row.fill === "reused" ? "the DEFAULT run" : row.run];
@@ -60,8 +68,11 @@ function line(row, kind, several, y, x, { left, right, width }) {
     right > 100 ? svg("text", { x: width, y: y + 4, "text-anchor": "end", class: noise ? "soft" : "strong" }, numbers) : null);
 }
 
-/** A name that is cut to a width, at about 6.4 pixels a character. */
-function fit(name, width) {
-  const most = Math.max(4, Math.floor(width / 6.4));
+/** A point's name, cut to a width at about 6.4 pixels a character: the benchmark gives way, for the value tells rows apart. */
+function fit(benchmark, value, width) {
+  const most = Math.max(8, Math.floor(width / 6.4));
+  const room = Math.max(4, most - value.length - 1);
+  const short = benchmark.length <= room ? benchmark : `${benchmark.slice(0, room - 1)}…`;
+  const name = `${short} ${value}`.trim();
   return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
 }

@@ -1,4 +1,4 @@
-// Cost against gain: a mark a run, with what no other run gives for less in front.
+// Cost against gain: a mark a run; a line joins those that no cheaper one matches on the selection split.
 import { bottomAxis, decimals, figure, leftAxis, linear, marked, sign, signedTick, ticks } from "./chart.js";
 import { svg } from "./dom.js";
 import { count, interval, money, signed } from "./text.js";
@@ -23,7 +23,7 @@ export function scatter({ rows, unit }) {
   const benchmarks = [...new Set(rows.map((row) => row.benchmark))];
   const look = new Map(benchmarks.map((name, place) => [name, [SHAPES[place % 6], COLOURS[place % 6]]]));
   const legend = [...look].map(([name, [shape, colour]]) => [name, shape, colour]);
-  if (rows.length > 1) legend.push([`no other run${look.size > 1 ? " of the benchmark" : ""} gains more for less`, "dash", look.size > 1 ? "grey" : COLOURS[0]]);
+  if (rows.length > 1) legend.push([`no cheaper run${look.size > 1 ? " of the benchmark" : ""} scores as high on selection`, "dash", look.size > 1 ? "grey" : COLOURS[0]]);
   const what = unit === "cost" ? "US dollars" : "tokens";
   const caption = `Gain of the best over the initial skill on test against ${what} (own and reused).${unit === "cost" ? "" : " The price of at least one run is not known, so tokens stand for cost."}`;
   return figure(`Gain on test against ${what} of ${rows.length} runs`, (width) => draw(rows, unit, look, width), { legend, caption });
@@ -66,10 +66,11 @@ function decades(low, high) {
   return found.filter((value) => Math.log10(value) >= low - 0.02 && Math.log10(value) <= high + 0.02);
 }
 
-/** The runs that gain more than every cheaper one, from the cheapest on. */
+/** The runs that beat every cheaper one on selection, from the cheapest on. Choosing on test would flatter what is shown there. */
 function front(rows, unit) {
-  let best = 0;
-  return [...rows].sort((a, b) => a[unit] - b[unit] || b.gain[0] - a.gain[0]).filter((row) => row.gain[0] > best && ((best = row.gain[0]), true));
+  let best = -Infinity;
+  const known = rows.filter((row) => row.selection !== null);
+  return known.sort((a, b) => a[unit] - b[unit] || b.selection - a.selection).filter((row) => row.selection > best && ((best = row.selection), true));
 }
 
 function label(row, x, y, width) {
