@@ -43,6 +43,31 @@ def test_a_key_that_does_not_count_is_named(line: str, where: str) -> None:
     assert where in told
 
 
+@pytest.mark.parametrize(
+    ("line", "without", "beside"),
+    [
+        (
+            "optimizer.longitudinal_pair_policy=changed",
+            ["optimizer.use_slow_update=false"],
+            "optimizer.use_meta_skill=true",
+        ),
+        ("optimizer.slow_update_samples=5", ["optimizer.use_meta_skill=false"], "optimizer.use_slow_update=true"),
+        ("optimizer.learning_rate=8", ["optimizer.lr_control_mode=none"], "optimizer.lr_control_mode=autonomous"),
+        (
+            "optimizer.lr_scheduler=linear",
+            ["optimizer.skill_update_mode=full_rewrite_minibatch"],
+            "optimizer.skill_update_mode=patch",
+        ),
+        ("optimizer.rewrite_max_completion_tokens=900", [], "optimizer.skill_update_mode=rewrite_from_suggestions"),
+        ("evaluation.gate_rule=paired", ["evaluation.use_gate=false"], "evaluation.use_gate=true"),
+    ],
+)
+def test_a_switch_of_the_loop_that_lacks_its_partner_is_named(line: str, without: list[str], beside: str) -> None:
+    (told,) = without_effect(COMPOSER.compose(["benchmark=orders", *without, line]))
+    assert told.startswith(f"{line} has no effect here")
+    assert list(without_effect(COMPOSER.compose(["benchmark=orders", line, beside]))) == []
+
+
 def test_where_it_counts_nothing_is_said() -> None:
     lines = ["harness=codex_exec", "model.codex_exec_sandbox=read-only", "run.keep_workspaces=true"]
     assert list(without_effect(COMPOSER.compose(lines))) == []

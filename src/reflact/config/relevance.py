@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reflact.config.keys import all_keys, get, show
 from reflact.config.schema import Config
+from reflact.config.study import OptimizerConfig
 
 AGENTS = ("codex_exec", "claude_code_exec")
 
@@ -40,6 +41,10 @@ def _benchmark(*names: str) -> Callable[[Config], bool]:
 
 def _tracker(name: str) -> Callable[[Config], bool]:
     return lambda config: name in config.tracking.trackers
+
+
+def _budgeted(optimizer: OptimizerConfig) -> bool:
+    return optimizer.lr_control_mode != "none" and optimizer.skill_update_mode != "full_rewrite_minibatch"
 
 
 _turns = _benchmark("alfworld", "spreadsheetbench")
@@ -102,6 +107,16 @@ SCOPES = (
         "with optimizer.use_meta_reflect=true",
     ),
     Scope(
+        ("optimizer.learning_rate", "optimizer.min_learning_rate", "optimizer.lr_scheduler"),
+        lambda config: _budgeted(config.optimizer),
+        "with an edit budget (optimizer.lr_control_mode=fixed or autonomous, and not with whole drafts)",
+    ),
+    Scope(
+        ("optimizer.rewrite_max_completion_tokens",),
+        lambda config: config.optimizer.skill_update_mode != "patch" or config.optimizer.name != "reflact",
+        "with optimizer.skill_update_mode=rewrite_from_suggestions or full_rewrite_minibatch",
+    ),
+    Scope(
         ("optimizer.rewrite_reasoning_effort",),
         lambda config: config.optimizer.skill_update_mode == "rewrite_from_suggestions",
         "with optimizer.skill_update_mode=rewrite_from_suggestions",
@@ -111,6 +126,12 @@ SCOPES = (
         lambda config: config.optimizer.use_slow_update,
         "with optimizer.use_slow_update=true",
     ),
+    Scope(
+        ("optimizer.slow_update_samples", "optimizer.longitudinal_pair_policy"),
+        lambda config: config.optimizer.use_slow_update or config.optimizer.use_meta_skill,
+        "with optimizer.use_slow_update=true or optimizer.use_meta_skill=true",
+    ),
+    Scope(("evaluation.gate_rule",), lambda config: config.evaluation.use_gate, "with evaluation.use_gate=true"),
 )
 
 
