@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from reflact.benchmarks.alfworld.games import read_game, task_type_of
+from reflact.benchmarks.alfworld.making import command
 from reflact.benchmarks.alfworld.making import files as files_module
 from reflact.benchmarks.alfworld.making.command import make_games
 from reflact.benchmarks.alfworld.making.files import contents, plan_games
@@ -20,7 +21,7 @@ from reflact.benchmarks.alfworld.making.sample import COUNTS, SEED, cache_folder
 from reflact.benchmarks.alfworld.making.walkthrough import names, walkthrough
 from reflact.benchmarks.alfworld.tasks import TASK_TYPES
 from reflact.cli.data import app
-from reflact.core.errors import DataError, Refused
+from reflact.core.errors import ConfigError, DataError, Refused
 
 from .support import fake_pool, needs_engine
 
@@ -93,6 +94,29 @@ def test_games_that_cannot_be_won_are_not_kept(texts: None, tmp_path: Path) -> N
     with pytest.raises(DataError, match=r"18 of 18 made games cannot be won as planned: .* is not possible"):
         make_games(tmp_path / "data", ONE, pool=fake_pool())
     assert not (tmp_path / "data").exists()
+
+
+def test_games_are_not_kept_if_the_proof_is_interrupted(
+    texts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def interrupted(paths: list[Path], pool: object) -> None:
+        assert all(path.is_file() for path in paths)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "prove", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make_games(tmp_path / "data", ONE, pool=fake_pool())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_games_and_a_place_below_a_file_are_refused(texts: None, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no games are asked for"):
+        make_games(tmp_path / "data", dict.fromkeys(ONE, 0), pool=fake_pool())
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    for below in ("file/data", "file/deep/data"):
+        with pytest.raises(Refused, match=r"data cannot be made \(.*file"):
+            make_games(tmp_path / below, ONE, pool=fake_pool())
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_the_package_names_the_samples_games() -> None:

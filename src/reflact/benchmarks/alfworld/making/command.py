@@ -11,7 +11,7 @@ from pathlib import Path
 from reflact.benchmarks.alfworld.making.files import MadeGame, contents, plan_games, write_files
 from reflact.benchmarks.alfworld.making.proving import Proof, prove
 from reflact.benchmarks.alfworld.simulator.pool import Pool
-from reflact.core.errors import DataError, Refused
+from reflact.core.errors import ConfigError, DataError, Refused
 
 _SHOWN = 5
 
@@ -53,26 +53,29 @@ def make_games(
         pool: Where they are proved, if not in `workers` processes of the real engine.
 
     Raises:
-        Refused: The folder holds something else; nothing was changed.
+        ConfigError: No games are asked for.
+        Refused: The folder holds something else, or cannot be made; nothing was changed.
         DataError: A made game cannot be won; nothing was kept.
         Unavailable: The engine is not installed.
     """
+    if not any(counts.values()):
+        raise ConfigError("no games are asked for: at least one of train, seen and unseen must be above 0")
     games = list(plan_games(counts, seed, extra_places))
     files = contents(games)
     written = not _holds(root, files)
     if written:
-        write_files(root, files)
+        _write(root, files)
     players = Pool(workers) if pool is None else pool
     try:
         proofs = asyncio.run(prove([root / game.gamefile for game in games], players))
-    finally:
-        players.close()
-    try:
         _require_proofs(root, proofs, games)
-    except DataError:
+    except BaseException:
+        # Also when interrupted: a game that is there has been won.
         if written:
             shutil.rmtree(root)
         raise
+    finally:
+        players.close()
     return GamesReport(root, len(games), sum(proof.steps for proof in proofs), written)
 
 
@@ -81,9 +84,16 @@ def _holds(root: Path, files: Mapping[str, str]) -> bool:
     if not root.exists() or (root.is_dir() and not any(root.iterdir())):
         return False
     there = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    if there == set(files) and all((root / name).read_text(encoding="utf-8") == text for name, text in files.items()):
+    if there == set(files) and all((root / name).read_bytes() == text.encode() for name, text in files.items()):
         return True
     raise Refused(f"{root} exists and does not hold these games; nothing was changed. Choose another folder")
+
+
+def _write(root: Path, files: Mapping[str, str]) -> None:
+    try:
+        write_files(root, files)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Refused(f"{root} cannot be made ({error.filename}: {error.strerror}). Choose another folder") from None
 
 
 def _require_proofs(root: Path, proofs: list[Proof], games: list[MadeGame]) -> None:
