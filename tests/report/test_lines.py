@@ -93,6 +93,13 @@ def test_warnings_and_calls_given_up_are_told_at_once(log):
     assert "student call (gate) given up: auth: no" in said
 
 
+def test_why_a_run_stops_is_left_to_its_last_message(log):
+    """The command ends with the whole message and with how to go on; it is not to be read twice."""
+    log.script.begin()
+    log.script.stop(cause="errors", message="the service answers nothing")
+    assert log.show()[-1] == "stopped: errors"
+
+
 def test_simulated_runs_say_so_at_once(log):
     log.script.begin(simulated=True)
     assert any("SIMULATED" in line for line in log.show())

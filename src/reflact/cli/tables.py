@@ -42,7 +42,7 @@ def tables(
         return
     compiled = compile_tables(desk, test_max=test_max)
     written = write_tables(compiled, out)
-    for note in desk.study.notes:
+    for note in desk.notes:
         typer.echo(note, err=True)
     for grid in compiled.grids:
         filled = sum(1 for row in grid.raw if row.get("fill"))

@@ -125,7 +125,8 @@ def _call_failed(_run: RunProgress, event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _run_stopped(run: RunProgress, _event: Mapping[str, Any]) -> Iterator[str]:
-    yield f"{run.state}: {clean(run.cause, 40)}: {clean(run.message, 500)}"
+    # The command itself ends with the message and with how to go on.
+    yield f"{run.state}: {clean(run.cause, 40)}"
 
 
 def _run_finished(run: RunProgress, _event: Mapping[str, Any]) -> Iterator[str]:

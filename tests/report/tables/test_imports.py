@@ -5,6 +5,7 @@ import os
 import pytest
 
 from reflact.core.errors import ConfigError, DataError
+from reflact.report.tables.compile import open_desk
 from reflact.report.tables.imported import read_imports
 from tests.report.tables.made import LR8, Made
 from tests.report.tables.reading import grids, row, text
@@ -101,3 +102,40 @@ def test_what_is_no_file_is_named_and_not_waited_for(tmp_path):
     (tmp_path / "latin").write_bytes(b"group,benchmark,value\n\xff,a,b\n")
     with pytest.raises(ConfigError, match="not UTF-8"):
         read_imports(tmp_path / "latin")
+
+
+def test_a_result_of_no_point_that_anybody_knows_is_told(tmp_path):
+    (tmp_path / "old.csv").write_text(
+        "group,benchmark,value,best_test\n"
+        "LR,docvqa,2,0.5\nLR+BATCH,docvqa,2+8,0.5\nHARNESS-Codex,docvqa,lr8,0.5\nNO-SKILL,docvqa,5.5,0.5\n"
+        "LRS,docvqa,8,0.5\nLR,docvqa,lr8,0.5\nLR,docvqua,2,0.5\nBATCH+LR,docvqa,8+2,0.5\nLR+BATCH,docvqa,2,0.5\n"
+    )
+    Made(tmp_path).write()
+    (told,) = [note for note in open_desk([tmp_path], imports=tmp_path / "old.csv").notes if "Imported" in note]
+    assert told == (
+        "Imported results that are no point of the study, in rows of their own: "
+        "LRS-docvqa-8 (there is no group LRS (did you mean LR?)), "
+        "LR-docvqa-lr8 (lr8 is no value of LR; there are 1, 2, 4, 8, 16), "
+        "LR-docvqua-2 (there is no benchmark docvqua (did you mean docvqa?)), "
+        "BATCH+LR-docvqa-8+2 (there is no group BATCH+LR (did you mean LR+BATCH?)), "
+        "LR+BATCH-docvqa-2 (2 is no value of LR+BATCH)."
+    )
+    (tmp_path / "old.csv").write_text("group,benchmark,value,best_test\nLR,docvqa,2,0.5\n")
+    assert not [note for note in open_desk([tmp_path], imports=tmp_path / "old.csv").notes if "Imported" in note]
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (("lr",), r"line 2: group='lr' is called LR"),
+        (("MINE", "mine"), r"line 3: group='mine' is called MINE"),
+        (("main",), r"line 2: group='main': files of that name"),
+        (("Tables",), r"line 2: group='Tables': files of that name"),
+    ],
+)
+def test_no_imported_group_writes_over_another_table(tmp_path, groups, message):
+    path = tmp_path / "old.csv"
+    lines = [f"{group},docvqa,{number},0.5\n" for number, group in enumerate(groups)]
+    path.write_text("group,benchmark,value,best_test\n" + "".join(lines))
+    with pytest.raises(DataError, match=message):
+        read_imports(path)

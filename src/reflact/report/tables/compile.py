@@ -21,6 +21,7 @@ from reflact.report.tables.overview import GROUPS, main_grid
 from reflact.report.tables.points import DEFAULT
 from reflact.report.tables.rows import Layout
 from reflact.report.tables.rules import load_rules, require_names
+from reflact.report.tables.strangers import strangers
 from reflact.rundir.atomic import write_text
 from reflact.rundir.encoding import text_bytes
 
@@ -46,12 +47,21 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What tables are made of."""
+    """What tables are made of.
+
+    Attributes:
+        study: The runs and plans.
+        judge: Says which runs are valid.
+        layout: The rows.
+        axes: The axes.
+        notes: What a reader should know about what was (not) found.
+    """
 
     study: Study
     judge: Judge
     layout: Layout
     axes: Axes
+    notes: tuple[str, ...] = ()
 
 
 def open_desk(roots: Sequence[Path], *, imports: Path | None = None, ignore: Sequence[str] = ()) -> Desk:
@@ -73,7 +83,8 @@ def open_desk(roots: Sequence[Path], *, imports: Path | None = None, ignore: Seq
     study = read_study(roots, axes)
     entries: list[Imported] = read_imports(imports) if imports is not None else []
     judge = Judge(study.runs, rules, axes, ignore, study.swept, [entry.point for entry in entries])
-    return Desk(study, judge, Layout(study, entries, judge, axes), axes)
+    layout = Layout(study, entries, judge, axes)
+    return Desk(study, judge, layout, axes, (*study.notes, *strangers(entries, layout.of_study, axes)))
 
 
 def compile_tables(desk: Desk, *, test_max: bool = False) -> Tables:
@@ -86,7 +97,7 @@ def compile_tables(desk: Desk, *, test_max: bool = False) -> Tables:
 
 
 def _notes(desk: Desk, test_max: bool) -> Iterator[str]:
-    yield from desk.study.notes
+    yield from desk.notes
     yield (
         "Scores are means of `hard` with 95% intervals; differences are paired over the items of both sides; p is the "
         "exact McNemar value with Holm's correction over its table; `noise` says that the interval holds zero."

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reflact.config.axes import load_axes
 from reflact.config.nearest import suggestion
 from reflact.core.errors import DataError
 from reflact.engine.stats import wilson
 from reflact.report.numbers import number
 from reflact.report.tables.measures import Estimate, Measures
 from reflact.report.tables.paired import Change
-from reflact.report.tables.points import Point
+from reflact.report.tables.points import Point, known_groups
 from reflact.rundir.short_text import read_short_text
 
 SCORES = {
@@ -30,6 +31,8 @@ AMOUNTS = ("cost_usd", "wall_time_s")
 NEEDED = ("group", "benchmark", "value")
 _GROUP = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]*")
 _MOST_BYTES = 50_000_000
+RESERVED = ("main", "tables")
+"""Names of the files that hold the main table, and all tables."""
 COLUMNS = (*NEEDED, "run_id", *SCORES, *COUNTS, *AMOUNTS, "source")
 
 
@@ -73,12 +76,23 @@ def read_imports(path: Path) -> list[Imported]:
         raise DataError(f"{path}: the column {missing[0]!r} is missing")
     reader.fieldnames = header
     found: dict[Point, Imported] = {}
+    written = {group.lower(): group for group in known_groups(load_axes())}
     for row in _rows(reader, path):
         entry = _entry(row, f"{path}, line {reader.line_num}")
+        _require_own_file(entry.point.group, written, f"{path}, line {reader.line_num}")
         if entry.point in found:
             raise DataError(f"{path}, line {reader.line_num}: {entry.point} is there twice; import one result a cell")
         found[entry.point] = entry
     return list(found.values())
+
+
+def _require_own_file(group: str, written: dict[str, str], where: str) -> None:
+    """Make sure that a group's table has files of its own: they are called by it, in lower case."""
+    if group.lower() in RESERVED:
+        raise DataError(f"{where}: group={group!r}: files of that name hold other tables; call the group otherwise")
+    known = written.setdefault(group.lower(), group)
+    if known != group:
+        raise DataError(f"{where}: group={group!r} is called {known}; write it so")
 
 
 def _rows(reader: csv.DictReader[str], path: Path) -> Iterator[dict[str | Any, str | Any]]:

@@ -26,6 +26,8 @@ _AGENT = re.compile(r"(HARNESS-(?:Codex|Claude))-([^-]+)-(.+)")
 _BEST = re.compile(r"(HARNESS-BEST(?:SETTING|SKILL))-(.+)-(codex|claude)")
 _SHORT = {"Spreadsheet": "spreadsheetbench", "LiveMath": "livemathematicianbench", "DocVQA10": "docvqa"}
 
+_OTHER_GROUPS = (DEFAULT, NO_SKILL, GRID, BEST_SKILL, BEST_SETTING, *AGENTS)
+
 Rest = frozenset[str]
 """What a configuration sets beside the axes, as `key=value` texts."""
 
@@ -43,6 +45,11 @@ class Point:
     group: str
     benchmark: str
     value: str
+
+    @property
+    def name(self) -> str:
+        """The point in one word."""
+        return "-".join((self.group, self.benchmark, self.value))
 
 
 def point_of_id(run_id: str, benchmark: str, axes: Axes) -> Point | None:
@@ -129,6 +136,11 @@ def values_of(record: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(env, Mapping) and "env.split" not in values:
         values["env.split"] = env.get("split")
     return values
+
+
+def known_groups(axes: Axes) -> tuple[str, ...]:
+    """Return the groups that the study knows; those of several axes are joined by `+`."""
+    return (*(axis.group for axis in axes.axes), *_OTHER_GROUPS)
 
 
 def axis_keys(axes: Axes, *groups: str) -> frozenset[str]:

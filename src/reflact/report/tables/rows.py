@@ -67,7 +67,9 @@ class Layout:
                 self._planned.setdefault(point, plan)
             elif plan.run_id not in begun:
                 self.unplaced.append(plan)
-        self._points = {run.point for run in study.runs if run.point} | {*self._planned, *self._imports}
+        # Points of runs and plans.
+        self.of_study = frozenset({*(run.point for run in study.runs if run.point), *self._planned})
+        self._points = self.of_study | self._imports.keys()
 
     @property
     def groups(self) -> list[str]:
