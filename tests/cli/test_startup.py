@@ -41,7 +41,7 @@ def test_nothing_heavy_is_imported(tmp_path: Path, module: str, arguments: list[
 @pytest.mark.parametrize("program", ["reflact-train", "reflact-eval"])
 def test_the_help_fits_on_a_screen(program: str) -> None:
     lines = text(program).splitlines()
-    assert len(lines) <= 26 and max(map(len, lines)) <= 110
+    assert len(lines) <= 26 and max(map(len, lines)) <= 80
     assert any("harness=rehearsal" in line for line in lines)
 
 

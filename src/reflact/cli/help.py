@@ -35,9 +35,8 @@ _FLAGS = """\
   -m            run every combination      --config-dir DIR  options of your own
   --hydra-help  all of Hydra's flags       --shell-completion install=bash
 
-Keys with meaning, default and allowed values: reflact keys [WORD]
-Exit codes: 0 done, 1 bug, 2 usage, 69 service or credential missing,
-73 directory refused, 75 stopped and resumable
+All keys: reflact keys [WORD]. Exit codes: 0 done, 1 bug, 2 usage, 69 service
+or credential missing, 73 directory refused, 75 stopped and resumable
 """
 _WIDTH = 79
 
