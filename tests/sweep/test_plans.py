@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from reflact.config.identity import effective
+from reflact.config.operation import SweepConfig
 from reflact.config.run_id import axis_id
 from reflact.core.errors import ConfigError, Unavailable
 from reflact.sweep.normal import normal_form
 from reflact.sweep.planned import PointState
+from reflact.sweep.planner import Planner
 from reflact.sweep.show import plan_text
 from reflact.sweep.sizes import DataShelf, published_sizes
 from tests.sweep.support import BENCHMARKS, aliases, plan, points, runs, shared_composer, source_skills
@@ -192,6 +194,31 @@ def test_what_older_results_tell_is_not_planned_again(tmp_path: Path) -> None:
     same = aliases(planned)
     assert same["BATCH-livemathematicianbench-full"] == "DEFAULT-livemathematicianbench-5.5"
     assert same["SCHED-livemathematicianbench-constant"] == "LR-livemathematicianbench-4"
+
+
+def test_older_results_that_spare_no_run_are_told_before_anything_starts(tmp_path: Path) -> None:
+    table = tmp_path / "results.csv"
+    table.write_text(
+        "group,benchmark,value,best_test,best_selection\n"
+        "LRS,docvqa,8,0.5,\nLR,docvqa,lr8,0.5,\nLR,docvqa,2,,0.5\nLR,docvqa,16,0.5,\n",
+        encoding="utf-8",
+    )
+    planner = Planner(shared_composer(), SweepConfig(imports=str(table), exclude=["LR-docvqa-16"]), [], "code")
+    planned = planner.plan(points("tables", ["docvqa"]), Path("root"))
+    text = plan_text("tables", planned, planner.notes, rehearse=False)
+    assert f"note: results in {table} of no point of this plan: LRS-docvqa-8, LR-docvqa-lr8\n" in text
+    assert f"note: results in {table} without a score on test (best_test), so that they are run: LR-docvqa-2\n" in text
+
+
+def test_data_that_are_not_there_are_told_once_a_benchmark() -> None:
+    text = plan_text("tables", plan("tables", ["docvqa", "searchqa"]), rehearse=False)
+    notes = [line for line in text.splitlines() if line.startswith("note: ")]
+    assert [note.split(", since")[0] for note in notes] == [
+        "note: docvqa: the published counts 1070/535/3744 (2-1-7), 1/1/5347 (1shot), 535/535/4279 (1-1-8), "
+        "2140/535/2674 (4-1-5)",
+        "note: searchqa: the published counts 400/200/1400 (2-1-7), 1/1/1998 (1shot), 200/200/1600 (1-1-8), "
+        "800/200/1000 (4-1-5)",
+    ]
 
 
 def test_a_plan_can_be_looked_at_without_what_reads_the_data(monkeypatch: pytest.MonkeyPatch) -> None:

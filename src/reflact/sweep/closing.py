@@ -14,7 +14,10 @@ _BAD = (RunState.FAILED, RunState.REFUSED)
 
 def close(results: Sequence[tuple[Job, Outcome]]) -> ExitCode:
     """List the runs that are not done and return the sweep's exit code: 1 if one failed, else 75 if one stopped."""
-    left = [(job, outcome) for job, outcome in results if outcome.state is not RunState.DONE]
+    others = [job.run_id for job, outcome in results if outcome.state is RunState.RUNNING]
+    if others:
+        sys.stderr.write(f"reflact: {len(others)} of {len(results)} are left to another sweep: {', '.join(others)}\n")
+    left = [(job, outcome) for job, outcome in results if outcome.state not in (RunState.DONE, RunState.RUNNING)]
     if not left:
         return ExitCode.DONE
     begun = [pair for pair in left if pair[1].state is not RunState.PLANNED]

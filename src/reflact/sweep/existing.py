@@ -10,6 +10,7 @@ from typing import Any
 from reflact.config.identity import difference, effective
 from reflact.config.schema import Config
 from reflact.core.errors import DataError, Refused
+from reflact.core.hashing import digest
 from reflact.core.names import RunState
 from reflact.engine.run_record import fingerprint_keys, read_record
 from reflact.rundir.layout import RunLayout
@@ -37,6 +38,11 @@ class Wanted:
     fingerprints: Mapping[str, str]
     code: str
     any_code: bool
+
+    @property
+    def identity(self) -> str:
+        """Hash of what a run's record calls its identity."""
+        return digest(effective(self.config, self.fingerprints))
 
 
 def settle(planned: Sequence[Planned], want: Callable[[Planned], Wanted], existing: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from reflact.config.operation import SweepConfig
 from reflact.config.overrides import override
 from reflact.sweep.context import key_of
+from reflact.sweep.existing import Wanted
 from reflact.sweep.planned import Planned
 from reflact.sweep.points import last_wins
 from reflact.sweep.queue import Job
@@ -36,7 +37,7 @@ class JobLine:
     flags: Sequence[str]
     hydra: Sequence[str]
 
-    def job(self, entry: Planned, number: int) -> Job:
+    def job(self, entry: Planned, wanted: Wanted | None, number: int) -> Job:
         """Return the job of a planned run."""
         return Job(
             number=number,
@@ -45,6 +46,8 @@ class JobLine:
             command=entry.point.command,
             arguments=self.arguments(entry),
             out_dir=str(entry.out_dir),
+            identity="" if wanted is None else wanted.identity,
+            code="" if wanted is None or wanted.any_code else wanted.code,
         )
 
     def arguments(self, entry: Planned) -> tuple[str, ...]:

@@ -47,9 +47,23 @@ class Ledger:
         cause: str = "",
         message: str = "",
         pid: int | None = None,
+        host: str | None = None,
         job: str = "",
     ) -> None:
-        """Append the state that a run has reached; `pid` is the run's own process, `job` its number in a cluster."""
+        """Append the state that a run has reached.
+
+        Args:
+            run_id: Its id.
+            state: The state.
+            benchmark: Its benchmark.
+            out_dir: Its directory.
+            attempt: Which attempt it is.
+            cause: Why it failed or stopped.
+            message: The same in words.
+            pid: The run's own process; None is this one.
+            host: The machine of that process; None is this one.
+            job: Its number in a cluster.
+        """
         line = {
             "t": round(self._clock(), 3),
             "run_id": run_id,
@@ -59,7 +73,7 @@ class Ledger:
             "benchmark": benchmark,
             "out_dir": out_dir,
             "attempt": attempt,
-            "host": self._host,
+            "host": self._host if host is None else host,
             "pid": self._pid if pid is None else pid,
             **({"job": job} if job else {}),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -87,3 +87,12 @@ class Planned:
             "est_tokens": estimate.tokens if estimate else None,
             "est_cost_usd": estimate.cost_usd if estimate else None,
         }
+
+
+def published_splits(planned: Iterable[Planned]) -> dict[str, dict[str, DataFacts]]:
+    """Return what is known of data that are not there, by benchmark and name of the split."""
+    found: dict[str, dict[str, DataFacts]] = {}
+    for entry in planned:
+        if entry.facts is not None and entry.facts.missing:
+            found.setdefault(entry.point.benchmark, {}).setdefault(entry.facts.split, entry.facts)
+    return found

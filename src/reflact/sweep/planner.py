@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from reflact.config.nearest import suggestion
 from reflact.config.operation import SweepConfig
 from reflact.config.overrides import override
 from reflact.core.errors import ConfigError
-from reflact.report.tables.imported import read_imports
+from reflact.report.tables.imported import Imported, read_imports
+from reflact.report.tables.points import Point as StudyPoint
 from reflact.report.tables.points import point_of_id
 from reflact.sweep.context import key_of
 from reflact.sweep.estimate import Experience
@@ -24,6 +25,7 @@ from reflact.sweep.sizes import DataShelf
 from reflact.sweep.skills import DEFAULT, SkillShelf, missing_text, require_one, source_skill
 
 DEFAULT_GROUP = "DEFAULT"
+_MOST_SHOWN = 8
 
 
 @dataclass(slots=True)
@@ -37,6 +39,7 @@ class Planner:
         code: This code's version.
         shelf: The data.
         skills: The skills.
+        notes: What a person should know of the last plan.
     """
 
     composer: Composer
@@ -45,6 +48,7 @@ class Planner:
     code: str
     shelf: DataShelf = field(init=False)
     skills: SkillShelf = field(default_factory=SkillShelf)
+    notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Make the shelf that the settings want."""
@@ -128,15 +132,33 @@ class Planner:
         path = self.settings.imports
         if not path:
             return
-        axes, told = load_axes(), {entry.point for entry in read_imports(Path(path)) if entry.is_result}
+        axes, imports = load_axes(), read_imports(Path(path))
+        told = {entry.point for entry in imports if entry.is_result}
+        points = {entry.point.run_id: point_of_id(entry.point.run_id, entry.point.benchmark, axes) for entry in planned}
+        self._note_imports(imports, set(points.values()))
         known: dict[str, str] = {}
         for entry in _left(planned):
-            if point_of_id(entry.point.run_id, entry.point.benchmark, axes) in told:
+            if points[entry.point.run_id] in told:
                 known[entry.key] = entry.point.run_id
                 entry.skip(f"imported from {path}")
         for entry in _left(planned) if not self.settings.keep_duplicates else ():
             if entry.key in known:
                 entry.alias(known[entry.key], f"imported from {path}")
+
+    def _note_imports(self, imports: Sequence[Imported], points: Collection[StudyPoint | None]) -> None:
+        """Say which older results keep no run from being done again: a misspelt one costs a whole run."""
+        path = self.settings.imports
+        for what, names in (
+            ("of no point of this plan", [entry.point.name for entry in imports if entry.point not in points]),
+            (
+                "without a score on test (best_test), so that they are run",
+                [entry.point.name for entry in imports if entry.point in points and not entry.is_result],
+            ),
+        ):
+            if names:
+                more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+                shown = ", ".join(names[:_MOST_SHOWN])
+                self.notes.append(f"results in {path} {what}: {shown}{more}")
 
     def _compare_with(self, runs: Sequence[KnownRun], planned: Sequence[Planned]) -> None:
         for entry in _left(planned):

@@ -41,6 +41,8 @@ class Job:
         arguments: The command line.
         out_dir: Its directory.
         attempt: 1, or more for one that is resumed after it failed.
+        identity: Hash of what the run computes, to tell whether one that somebody else does is the same.
+        code: The code version that it must be done by; `""` is any.
     """
 
     number: int
@@ -50,6 +52,8 @@ class Job:
     arguments: tuple[str, ...]
     out_dir: str
     attempt: int = 1
+    identity: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,8 @@ class Outcome:
 
     Attributes:
         number: Its place in the queue.
-        state: `done`, `stopped`, `failed` or `refused`; `planned` if it was never started.
+        state: `done`, `stopped`, `failed` or `refused`; `planned` if it was never started, `running` if another sweep
+            is at it.
         cause: In one word or two.
         message: For people.
         code: Exit code, negative for a signal; None if it was never started.

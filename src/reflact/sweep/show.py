@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reflact.sweep.planned import Planned, PointState
+from reflact.sweep.planned import Planned, PointState, published_splits
 
 _WIDEST = 60
 
 
-def plan_text(name: str, planned: Sequence[Planned], *, rehearse: bool) -> str:
-    """Return the whole plan."""
-    return "\n".join(_lines(name, planned, rehearse)) + "\n"
+def plan_text(name: str, planned: Sequence[Planned], notes: Sequence[str] = (), *, rehearse: bool) -> str:
+    """Return the whole plan, with notes below it."""
+    return "\n".join([*_lines(name, planned, rehearse), *(f"note: {note}" for note in notes)]) + "\n"
 
 
 def _lines(name: str, planned: Sequence[Planned], rehearse: bool) -> Iterator[str]:
@@ -107,15 +107,13 @@ def _notes(planned: Sequence[Planned]) -> Iterator[str]:
     for entry in planned:
         if entry.state is PointState.RUN and entry.why:
             yield f"note: {entry.point.run_id}: {entry.why}"
-    published = {
-        f"{entry.point.benchmark} {entry.facts.split}": entry.facts
-        for entry in planned
-        if entry.facts is not None and entry.facts.missing
-    }
-    for name, facts in published.items():
-        sizes = "/".join(str(size) for size in facts.sizes.values())
-        why = "cannot be read here" if facts.unreadable else "are not there"
-        yield f"note: {name}: the published counts {sizes}, since the data {why}: {facts.missing}"
+    for benchmark, splits in published_splits(planned).items():
+        first = next(iter(splits.values()))
+        counts = ", ".join(
+            f"{'/'.join(str(size) for size in facts.sizes.values())} ({name})" for name, facts in splits.items()
+        )
+        why = "cannot be read here" if first.unreadable else "are not there"
+        yield f"note: {benchmark}: the published counts {counts}, since the data {why}: {first.missing}"
     skills = {
         (entry.point.benchmark, entry.config.env.skill_init, entry.skill)
         for entry in planned

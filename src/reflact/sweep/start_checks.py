@@ -12,7 +12,7 @@ from reflact.core.hashing import digest
 from reflact.engine.preflight import require_models
 from reflact.models.meter import Meter
 from reflact.optimizer.registry import without_teacher
-from reflact.sweep.planned import Planned
+from reflact.sweep.planned import Planned, published_splits
 from reflact.trackers.registry import require_trackers
 
 _MOST = 5
@@ -22,9 +22,9 @@ def require_data(runs: Sequence[Planned]) -> None:
     """Make sure that the data of all runs are there.
 
     Raises:
-        DataError: Naming what is missing, once for each benchmark and split.
+        DataError: Naming what is missing, once for each benchmark.
     """
-    missing = {entry.facts.missing for entry in runs if entry.facts is not None and entry.facts.missing}
+    missing = {next(iter(splits.values())).missing for splits in published_splits(runs).values()}
     if missing:
         shown = sorted(missing)[:_MOST]
         raise DataError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,17 @@ from omegaconf import DictConfig, OmegaConf
 from reflact.config.axes import load_axes
 from reflact.config.compose import Composer, typed
 from reflact.config.schema import Config
-from reflact.core.errors import ConfigError, ExitCode
+from reflact.core.errors import ConfigError, ExitCode, ReflactError
 from reflact.core.names import RunState
 from reflact.engine.run_record import content_fingerprints
 from reflact.report.tables.rules import load_rules, require_names
 from reflact.rundir.atomic import write_text
 from reflact.rundir.code_version import code_version
+from reflact.rundir.view import view_run
 from reflact.sweep.closing import close
 from reflact.sweep.command_line import GRID, PLAN_GROUP, given_beside_plan, grid_points
 from reflact.sweep.context import composer, config_flags, key_of, sweep_command
+from reflact.sweep.elsewhere import TAKEN
 from reflact.sweep.existing import RESUME, Wanted, left_to_run, settle
 from reflact.sweep.grids import read_grids
 from reflact.sweep.identity import base_of_grid, base_of_plan, plan_identity
@@ -100,9 +102,12 @@ class Sweep:
             hydra=[str(line) for line in self._node.hydra.overrides.hydra],
         )
         if settings.dry_run:
-            self._show(study.name, planned, planner, lines, merged(study.name, identity, planned, old), old)
+            want = self._wanted(planner, lines)
+            plan = merged(study.name, identity, planned, old)
+            self._show(study.name, planned, want, planner.notes, plan, old)
             return []
-        self._settle(planned, planner, lines)
+        want = self._wanted(planner, lines)
+        self._settle(planned, want)
         runs = left_to_run(planned)
         if not settings.rehearse:
             require_data(runs)
@@ -110,7 +115,10 @@ class Sweep:
         self._write_plan(merged(study.name, identity, planned, old))
         write_text(self._root / "multirun.yaml", OmegaConf.to_yaml(self._node))
         sys.stderr.write(f"reflact: {self._root}: {study.name}: {head(planned)}{in_flight(self._node)}\n")
-        return self._launch(runs, lines, launcher, task, batch)
+        for note in planner.notes:
+            sys.stderr.write(f"reflact: note: {note}\n")
+        jobs = [lines.job(entry, _known(want, entry), number) for number, entry in enumerate(runs)]
+        return self._launch(runs, jobs, launcher, task, batch)
 
     def _write_plan(self, plan: Mapping[str, Any]) -> None:
         program = "reflact-train" if self._command == "train" else "reflact-eval"
@@ -134,21 +142,24 @@ class Sweep:
         base = base_of_plan(self._composer, given, [point.benchmark for point in points])
         return _Study(str(plan.get("name")), points, base, ())
 
-    def _settle(self, planned: Sequence[Planned], planner: Planner, lines: JobLine) -> None:
+    def _wanted(self, planner: Planner, lines: JobLine) -> Callable[[Planned], Wanted]:
         def want(entry: Planned) -> Wanted:
             config = self._composer.compose(lines.overrides(entry))
             facts, skill = planner.shelf.facts(config), planner.skills.digest(config, entry.point.command)
             fingerprints = content_fingerprints(skill, facts.fingerprint)
             return Wanted(config, fingerprints, self._code, self._config.run.allow_code_change)
 
+        return want
+
+    def _settle(self, planned: Sequence[Planned], want: Callable[[Planned], Wanted]) -> None:
         settle(left_to_run(planned), want, RESUME if self._config.run.resume else self._config.sweep.existing)
 
     def _show(
         self,
         name: str,
         planned: Sequence[Planned],
-        planner: Planner,
-        lines: JobLine,
+        want: Callable[[Planned], Wanted],
+        notes: Sequence[str],
         plan: Mapping[str, Any],
         old: Mapping[str, Any] | None,
     ) -> None:
@@ -159,18 +170,17 @@ class Sweep:
         """
         rehearse = self._config.sweep.rehearse
         try:
-            self._settle(planned, planner, lines)
+            self._settle(planned, want)
         finally:
-            sys.stdout.write(plan_text(name, planned, rehearse=rehearse))
+            sys.stdout.write(plan_text(name, planned, notes, rehearse=rehearse))
             sys.stdout.flush()
         if not self._shown_only:
             self._write_plan(merged(name, plan["identity"], planned, old))
 
     def _launch(
-        self, runs: Sequence[Planned], lines: JobLine, launcher: HydraLauncher, task: LaunchTask, batch: int | None
+        self, runs: Sequence[Planned], jobs: Sequence[Job], launcher: HydraLauncher, task: LaunchTask, batch: int | None
     ) -> list[Any]:
         settings, ledger = self._config.sweep, Ledger(self._root, time.time)
-        jobs = [lines.job(entry, number) for number, entry in enumerate(runs)]
         labels = {entry.point.run_id: (*entry.point.overrides, "hydra.output_subdir=null") for entry in runs}
         rules = Rules(
             max_parallel=dict(settings.max_parallel),
@@ -189,7 +199,8 @@ class Sweep:
         )
         try:
             for job in jobs:
-                ledger.write(job.run_id, RunState.PLANNED, benchmark=job.benchmark, out_dir=job.out_dir)
+                if view_run(Path(job.out_dir)).state not in TAKEN:  # what another sweep does is no plan any more
+                    ledger.write(job.run_id, RunState.PLANNED, benchmark=job.benchmark, out_dir=job.out_dir)
             with TableKeeper(book, lambda: jobs_ended(self._root)):
                 results = launch.run(jobs) if jobs else []
         finally:
@@ -200,3 +211,11 @@ class Sweep:
         if code is not ExitCode.DONE or not whole:
             raise SystemExit(int(code if whole else ExitCode.BUG))
         return [outcome.score for _, outcome in results]
+
+
+def _known(want: Callable[[Planned], Wanted], entry: Planned) -> Wanted | None:
+    """Return what a run has to be; None where only the run itself will find what its data or its skill lack."""
+    try:
+        return want(entry)
+    except ReflactError:
+        return None

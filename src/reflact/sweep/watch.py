@@ -16,6 +16,7 @@ from reflact.core.names import RunState, StopCause
 from reflact.rundir.claims import inspect
 from reflact.rundir.layout import RunLayout
 from reflact.rundir.view import RunView, view_run
+from reflact.sweep.elsewhere import last_word, taken_elsewhere
 from reflact.sweep.ending import Child
 from reflact.sweep.ledger import Ledger
 from reflact.sweep.queue import Job, LaunchQueue, Outcome
@@ -62,6 +63,8 @@ class Watch:
     def run(self, job: Job) -> Outcome:
         """Run the job in a process of its own and return how it ended."""
         self._let_go(job)
+        if job.attempt == 1 and (left := self._left_to_others(job)) is not None:
+            return left
         with tempfile.TemporaryFile() as output:
             child = Child(job.command, job.arguments, self.queue.cwd, self.queue.rules.grace_s, output)
             try:
@@ -74,6 +77,8 @@ class Watch:
             code = child.finish()
             said = _end(output)
         outcome = self._outcome(job, code, said)
+        if outcome.state is RunState.REFUSED and (left := self._left_to_others(job)) is not None:
+            return left
         self._note(job, outcome.state, outcome.cause, outcome.message, pid=child.pid)
         self._say(job, outcome, said)
         return outcome
@@ -83,6 +88,28 @@ class Watch:
         until = time.monotonic() + self.queue.rules.grace_s
         while job.attempt > 1 and inspect(Path(job.out_dir)).alive and time.monotonic() < until:
             time.sleep(_LOOK_S)
+
+    def _left_to_others(self, job: Job) -> Outcome | None:
+        """Return the outcome of a run that another sweep is doing or has done; None if there is none such.
+
+        The ledger's last word becomes what can be seen of it: this sweep has called it planned, or running. What
+        changes while that is written is written again.
+        """
+        view = taken_elsewhere(job, lambda: self._reason(0.0))
+        if view is None:
+            return None
+        word, where = last_word(self.queue.root, job), Path(job.out_dir).parent
+        while (state := _seen(view, job)) is not word:
+            owner = view.claim.owner
+            pid, host = (owner.pid, owner.host) if owner is not None else (None, None)
+            self._note(job, state, view.stop_cause or "", view.stop_message or "", pid=pid, host=host)
+            word, view = state, view_run(view.root)
+        done = state is RunState.DONE
+        sys.stderr.write(f"reflact: {job.run_id}: {'done' if done else 'active'} in {where}, by another sweep\n")
+        sys.stderr.flush()
+        if done:
+            return Outcome(job.number, RunState.DONE, message=f"done in {where}", score=score_of(view))
+        return Outcome(job.number, RunState.RUNNING, message=f"active in {where}")
 
     def _follow(self, job: Job, child: Child) -> None:
         """Wait for the end; ask once, then wait for the time of grace, then kill."""
@@ -140,7 +167,15 @@ class Watch:
             return Outcome(job.number, RunState.FAILED, "time_limit", f"{self._why} and did not stop when asked", code)
         return Outcome(job.number, RunState.STOPPED, StopCause.INTERRUPTED.value, self._why, code)
 
-    def _note(self, job: Job, state: RunState, cause: str = "", message: str = "", pid: int | None = None) -> None:
+    def _note(
+        self,
+        job: Job,
+        state: RunState,
+        cause: str = "",
+        message: str = "",
+        pid: int | None = None,
+        host: str | None = None,
+    ) -> None:
         self.ledger.write(
             job.run_id,
             state,
@@ -150,6 +185,7 @@ class Watch:
             cause=cause,
             message=message,
             pid=pid,
+            host=host,
             job=self.queue.ticket(job),
         )
 
@@ -162,6 +198,11 @@ class Watch:
         if outcome.code == ExitCode.BUG and said:
             sys.stderr.write(said.rstrip("\n") + "\n")
         sys.stderr.flush()
+
+
+def _seen(view: RunView, job: Job) -> RunState:
+    """Return the state of a run that another sweep does."""
+    return _state(job) if view.state is RunState.RUNNING else view.state or RunState.PLANNED
 
 
 def _state(job: Job) -> RunState:
