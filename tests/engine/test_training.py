@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from reflact.config.compose import Composer
 from reflact.core.errors import ConfigError, Refused, Stopped
 from reflact.core.hashing import text_digest
 from reflact.core.names import StopCause
 from reflact.engine.summary import Summary
+from reflact.report.prompt_list import templates
 
 Rehearse = Callable[..., tuple[Summary, Path]]
 
@@ -48,6 +50,18 @@ def test_equal_runs_have_equal_bytes_at_any_concurrency(rehearse: Rehearse) -> N
     many, second = rehearse("env.workers=40", "rehearsal.latency_s=0.001", name="many")
     assert results(first) == results(second)
     assert scores(one) == scores(many)
+
+
+def test_the_record_names_version_and_hash_of_every_prompt_of_both_models(rehearse: Rehearse) -> None:
+    _, root = rehearse("benchmark=searchqa", "env.sample=true", "train.num_epochs=1")
+    record = json.loads((root / "config.json").read_text(encoding="utf-8"))
+    teacher = {name: (record["prompt_versions"][name], digest) for name, digest in record["prompts"].items()}
+    student = {
+        name: (prompt["version"], prompt["sha256"]) for name, prompt in record["benchmark_settings"]["prompts"].items()
+    }
+    shown = templates(Composer().compose(["benchmark=searchqa"]))
+    assert teacher == {t.name: (t.version, t.sha256) for t in shown if t.role == "teacher"}
+    assert student == {t.name: (t.version, t.sha256) for t in shown if t.role == "student"}
 
 
 def test_the_loop_keeps_its_promises(rehearse: Rehearse) -> None:

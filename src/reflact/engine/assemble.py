@@ -40,7 +40,7 @@ class Parts:
     Attributes:
         student: The student's model.
         teacher_info: What is recorded of the teacher.
-        prompts: Hash of each teacher prompt.
+        prompts: Version and hash of each teacher prompt.
         harness: How the student does a task.
         teacher: The teacher.
         student_slots: Items in flight.
@@ -52,7 +52,7 @@ class Parts:
 
     student: ChatModel
     teacher_info: ModelInfo
-    prompts: Mapping[str, str]
+    prompts: Mapping[str, Mapping[str, str]]
     harness: Harness
     teacher: Teacher
     student_slots: Slots

@@ -54,7 +54,7 @@ def identity(prepared: Prepared) -> dict[str, Any]:
 
 
 def make_record(
-    prepared: Prepared, student: ModelInfo, teacher: ModelInfo, prompts: Mapping[str, str], code: str
+    prepared: Prepared, student: ModelInfo, teacher: ModelInfo, prompts: Mapping[str, Mapping[str, str]], code: str
 ) -> dict[str, Any]:
     """Return the content of `config.json`.
 
@@ -62,7 +62,7 @@ def make_record(
         prepared: Configuration and content.
         student: The student's model.
         teacher: The teacher's model.
-        prompts: Hash of each prompt.
+        prompts: Version and hash of each teacher prompt.
         code: Code version.
     """
     config = prepared.config
@@ -94,7 +94,9 @@ def make_record(
             "sha256": text_digest(prepared.skill),
             "chars": len(prepared.skill),
         },
-        "prompts": dict(prompts),
+        "prompts": {name: prompt["sha256"] for name, prompt in prompts.items()},
+        "prompt_versions": {name: prompt["version"] for name, prompt in prompts.items()},
+        "benchmark_settings": dict(prepared.benchmark.settings()),  # the student's prompts are among them
         "schedule": {
             "batch_size": prepared.schedule.batch_size,
             "steps_per_epoch": prepared.schedule.steps_per_epoch,

@@ -57,8 +57,8 @@ def make_teacher(
     return LLMTeacher(caller, config, PromptLibrary.load(benchmark.prompts()), emit, rewriter)
 
 
-def teacher_prompts(benchmark: Benchmark) -> Mapping[str, str]:
-    """Return the hash of each teacher prompt, the benchmark's own included.
+def teacher_prompts(benchmark: Benchmark) -> Mapping[str, Mapping[str, str]]:
+    """Return version and hash of each teacher prompt, the benchmark's own included.
 
     Raises:
         ConfigError: A prompt of the benchmark replaces none of ours, or is no valid template.
@@ -66,6 +66,7 @@ def teacher_prompts(benchmark: Benchmark) -> Mapping[str, str]:
     from reflact.optimizer.prompt_library import PromptLibrary
 
     try:
-        return PromptLibrary.load(benchmark.prompts()).hashes
+        library = PromptLibrary.load(benchmark.prompts())
     except ValueError as error:
         raise ConfigError(f"benchmark {benchmark.name}: {error}") from error
+    return {prompt.name: {"version": prompt.version, "sha256": prompt.sha256} for prompt in library.prompts}
