@@ -47,6 +47,7 @@ class Attempt:
         result: How the process ended; None if it was ended by us.
         file: The demanded file, or in words why it is not there.
         visit: Its use of the relay; also there, unused, without one.
+        owed: It ended while the service owed it an answer.
     """
 
     end: End
@@ -54,6 +55,7 @@ class Attempt:
     result: ConfinedResult | None
     file: bytes | str
     visit: Visit
+    owed: bool = False
 
 
 @dataclass(slots=True)
@@ -120,15 +122,15 @@ class Starter:
         async with self._access(visit, place) as (access, door):
             launch = self.cli.launch(place, assignment, access)
             job = replace(self._job(place, assignment, launch), door=door, on_output=heard)
-            end, result = await self._watched(job, pulse, visit, budget)
+            end, result, owed = await self._watched(job, pulse, visit, budget)
         lines.finish()
         wanted = assignment.answer_file
         file = "" if wanted is None else place.take(wanted, _MOST_ANSWER_BYTES)
-        return Attempt(end, lines.events.report, result, file, visit)
+        return Attempt(end, lines.events.report, result, file, visit, owed)
 
     async def _watched(
         self, job: Job, pulse: _Pulse, visit: Visit, budget: WorkBudget
-    ) -> tuple[End, ConfinedResult | None]:
+    ) -> tuple[End, ConfinedResult | None, bool]:
         running = asyncio.create_task(self.confinement.run(job))
         over = asyncio.create_task(visit.over.wait())
         idle = asyncio.create_task(pulse.stops(self.idle_s))
@@ -141,6 +143,7 @@ class Starter:
                 raise
             end = End.TIME
         finally:
+            owed = visit.open > 0
             finished = running.done() and not running.cancelled()
             if idle.done() and not over.done() and not finished:
                 end = End.IDLE
@@ -149,9 +152,9 @@ class Starter:
             # What was started has ended when this has: the cancelled run kills it first.
             await asyncio.wait([running, over, idle])
         if not finished:
-            return end, None
+            return end, None, owed
         result = running.result()
-        return (End.EXITED if result.ending is Ending.EXITED else End.LIMIT), result
+        return (End.EXITED if result.ending is Ending.EXITED else End.LIMIT), result, owed
 
     @asynccontextmanager
     async def _access(self, visit: Visit, place: Workspace) -> AsyncIterator[tuple[Access, Door | None]]:

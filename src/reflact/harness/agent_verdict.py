@@ -16,6 +16,7 @@ from reflact.models.protocol import CallError, Failure
 from reflact.relay import STREAM_CUT
 
 _SHOWN = 500
+_ROUNDING_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +129,24 @@ class Reader:
         if error.item_specific:
             return self._refused(attempt, error.cause)
         if error.failure is Failure.NO_ANSWER:
+            if attempt.visit.budget.remaining_s > _ROUNDING_S:
+                return self._silence(attempt, str(error))
             return self._out_of_time(attempt, self.seconds)
         return self.error(attempt, error.cause, str(error))
 
     def _out_of_time(self, attempt: Attempt, seconds: float) -> Outcome:
-        """Silence is the service's fault the first time; time that ran out after answers is the student's."""
-        silent = not self._turns(attempt)
-        if silent and not self.job.again:
-            return self.error(attempt, Failure.NO_ANSWER.value, f"no answer within {seconds:g} s")
-        cause = Failure.NO_ANSWER.value if silent else attempt.end.value
-        return self._timeout(attempt, cause, f"The time limit of {seconds:g} s was reached before there was an answer.")
+        """Time that ran out after answers is the student's, but for one that only waited for the next."""
+        if not self._turns(attempt) or (attempt.end is End.IDLE and attempt.owed):
+            return self._silence(attempt, f"no answer within {seconds:g} s")
+        end = End.TIME if attempt.end is End.STOPPED else attempt.end
+        reason = f"The time limit of {seconds:g} s was reached before there was an answer."
+        return self._timeout(attempt, end.value, reason)
+
+    def _silence(self, attempt: Attempt, message: str) -> Outcome:
+        """Silence is the service's fault the first time."""
+        if not self.job.again:
+            return self.error(attempt, Failure.NO_ANSWER.value, message)
+        return self._timeout(attempt, Failure.NO_ANSWER.value, f"The time limit was reached: {message}.")
 
     def _limit(self, attempt: Attempt) -> Outcome:
         ending = Ending.EXITED if attempt.result is None else attempt.result.ending

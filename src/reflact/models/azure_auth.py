@@ -192,7 +192,7 @@ class TokenSource:
             except Exception as error:  # noqa: BLE001 - the credential classes raise what they like
                 if pause is None:
                     said = str(error).strip().splitlines() or [type(error).__name__]
-                    raise Unavailable(f"no Azure token: {said[0][:300]}. {self._hint}") from None
+                    raise Unavailable(f"no Azure token: {said[0][:300].rstrip('.')}. {self._hint}") from None
                 self._pause(pause)
         raise AssertionError("unreachable")
 
