@@ -355,7 +355,7 @@ def test_many_calls_at_once_use_one_pool(serve: Serve) -> None:
 
 def test_what_is_recorded(serve: Serve) -> None:
     config = Config()
-    config.model.student_base_url = "http://me:pass-word-1@127.0.0.1:9/v1?token=x"
+    config.model.student_base_url = "http://127.0.0.1:9/v1?token=x"
 
     async def work(model: ChatModel) -> Any:
         return model.info, model.supports_prefill
@@ -390,3 +390,11 @@ def test_a_bad_image_concerns_its_item_alone(serve: Serve) -> None:
     server = serve(lambda _: Fault(FaultKind.STATUS, status=400, message="You uploaded an unsupported image."))
     image = ChatRequest((Message("user", "look", (Image("image/png", b"x"),)),), 10, 30.0)
     assert failure_of(config_for(server), image).item_specific
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_half_characters_are_neither_taken_nor_sent(serve: Serve, api: str) -> None:
+    server = serve(lambda _: Reply("so \ud83d\ude00 or \ud83d"))
+    (got,) = ask(config_for(server, student_api=api), request("cut \ude00, whole \ud83d\ude00"))
+    assert got.text == "so \U0001f600 or \ufffd"
+    assert server.log.requests[0].user == "cut \ufffd, whole \U0001f600"

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from reflact.config.schema import Config
+from reflact.core.characters import whole
 from reflact.core.errors import ConfigError
 from reflact.core.names import Role
 from reflact.core.usage import Usage
@@ -126,6 +127,7 @@ class OpenAIChat:
 
     async def _complete(self, request: ChatRequest) -> ChatReply:
         refusals = 0
+        request = _sendable(request)
         while True:
             traits = self._traits
             api = responses_api if Trait.RESPONSES_ONLY in traits else chat_api
@@ -135,7 +137,7 @@ class OpenAIChat:
                 reply = api.parse(
                     _json(answer.content), fenced=request.schema is not None and Trait.NO_SCHEMA in traits
                 )
-                return self._noted(reply, refusals)
+                return self._noted(replace(reply, text=whole(reply.text)), refusals)
             problem = read_problem(answer.status, answer.content)
             if refuses_images(problem) and any(message.images for message in request.messages):
                 raise self._blind(problem)
@@ -192,6 +194,12 @@ def _sampling(config: Config, role: Role) -> Sampling:
         temperature=getattr(model, f"{role}_temperature"),
         image_detail=None if detail == "auto" else detail,
     )
+
+
+def _sendable(request: ChatRequest) -> ChatRequest:
+    """Return the request with whole characters: what an agent printed, say, may have been cut within one."""
+    messages = tuple(replace(message, content=whole(message.content)) for message in request.messages)
+    return request if messages == request.messages else replace(request, messages=messages)
 
 
 def _json(content: bytes) -> Any:

@@ -138,3 +138,9 @@ def test_a_simulated_student_goes_on_after_a_lost_reply(tmp_path: Path) -> None:
 
     outcome = asyncio.run(run())
     assert (outcome.hard, outcome.no_action, outcome.n_turns) == (1.0, 1, 3)
+
+
+@pytest.mark.parametrize("command", ["x" * 300_000, "\x00\x1b[31m\n\u2028", "\U0001f600" * 70_000])
+def test_a_command_of_any_length_and_kind_is_a_turn_and_no_failure(tmp_path: Path, command: str) -> None:
+    outcome, _ = Played(tmp_path).play(act(command), act("win"))
+    assert (outcome.status, outcome.cause, outcome.hard, outcome.n_turns) == (RowStatus.OK, None, 1.0, 2)

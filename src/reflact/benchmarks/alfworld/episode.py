@@ -17,6 +17,9 @@ NOTHING = "Nothing happens."
 """What the engine says to a command that is not possible."""
 _NO_ACTION = f"(The reply held no command, so `{FALLBACK}` was played.)\n"
 
+LONGEST = 1000
+"""Characters of a command that reach the engine: none that is possible is as long, and a pipe takes 64 KiB at once."""
+
 Rehearse = Callable[[bool, int, State], str]
 """(right, own commands so far, state) -> a simulated student's reply."""
 
@@ -59,7 +62,7 @@ class Episode:
         self._saw(f"Task: {self.dialogue.task}\n\n{observation}")
         while not state.won and not state.done and self.n_turns < self.max_turns:
             command = await self._ask(session, observation, state)
-            state = await game.play(FALLBACK if command is None else command)
+            state = await game.play(FALLBACK if command is None else command[:LONGEST])
             self.dialogue.past.append((observation, FALLBACK if command is None else command))
             observation = state.observation.strip()
             self.nothing += command is not None and observation == NOTHING
