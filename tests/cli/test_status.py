@@ -140,4 +140,4 @@ def test_without_a_folder_it_looks_where_runs_go(root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "work")
     assert "LR-orders-8" in run().output
     monkeypatch.chdir(tmp_path / "one")
-    assert "outputs is not a directory" in str(run().exception)
+    assert "there is no folder outputs here; say where the runs are" in str(run().exception)

@@ -38,6 +38,8 @@ def status(
     from reflact.report.status import StatusBoard
 
     seen = roots or [Path("outputs")]  # where runs go that are not told otherwise
+    if not roots and not seen[0].is_dir():
+        raise ConfigError("there is no folder outputs here; say where the runs are: reflact status ROOT")
     for root in seen:
         if not root.is_dir():
             raise ConfigError(f"{root} is not a directory; reflact status takes run directories or folders above them")

@@ -78,6 +78,18 @@ class Browser:
             const shown = [...document.querySelectorAll('figure')].filter(figure => figure.offsetParent);
             return shown.length > 0 && shown.every(figure => figure.querySelector('svg[role=group]'))""")
 
+    def sticking_out(self) -> Any:
+        """Return the texts that are not wholly within the charts that they belong to."""
+        return self.run("""
+            const charts = [...document.querySelectorAll('figure svg[role=group]')];
+            return charts.filter(chart => chart.getClientRects().length).flatMap(chart => {
+                const box = chart.getBoundingClientRect();
+                return [...chart.querySelectorAll('text')].filter(text => {
+                    const own = text.getBoundingClientRect();
+                    return own.width && (own.left < box.left - 1 || own.right > box.right + 1);
+                }).map(text => `${chart.getAttribute('aria-label')}: ${text.textContent}`);
+            })""")
+
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 

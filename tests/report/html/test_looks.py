@@ -96,6 +96,7 @@ def test_nothing_hangs_over_the_edge_of_a_phone(page, hostile, browser, width):
                 drawn(browser, file, place if place.startswith("#") else run + place)
                 browser.until("return !document.querySelector('[aria-busy=true]')")
                 assert browser.run("return document.documentElement.scrollWidth") <= width, (file.name, place)
+                assert browser.sticking_out() == [], (file.name, place)
     finally:
         browser.size(1280, 900)
 

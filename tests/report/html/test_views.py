@@ -88,6 +88,7 @@ def test_on_a_phone_the_values_of_a_large_study_can_be_told_apart(study, browser
     assert len(labels) == 28 and len(set(labels)) == 14
     assert [label.split(" ")[1] for label in labels] == [row["value"] for row in rows] * 2
     ticks = browser.run("return [...document.querySelectorAll('#forest .tick')].map(t => t.textContent)")
+    assert browser.sticking_out() == []
     assert ticks.count("0") == 2 and len(ticks) > 2  # one value alone is no scale
 
 

@@ -24,6 +24,13 @@ export function signedTick(value, digits) {
   return value === 0 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`;
 }
 
+/** What measures the width of texts in charts, in pixels, with the font that this reader has. */
+export function ruler() {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  return (text) => pen.measureText(text).width;
+}
+
 /** Decimals that tell ticks apart. */
 export function decimals(values) {
   return Math.max(0, ...values.map((value) => (String(value).split(".")[1] ?? "").length));

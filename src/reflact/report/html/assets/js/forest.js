@@ -1,5 +1,5 @@
 // Forest plots: differences with their intervals, a row a point of the study.
-import { bottomAxis, decimals, figure, linear, marked, sign, signedTick, ticks } from "./chart.js";
+import { bottomAxis, decimals, figure, linear, marked, ruler, sign, signedTick, ticks } from "./chart.js";
 import { svg } from "./dom.js";
 import { interval, signed } from "./text.js";
 
@@ -36,12 +36,13 @@ function draw(groups, kind, several, width) {
   const values = ticks(low - pad, high + pad, Math.max(2, Math.floor((width - left - right) / 60)));
   const digits = decimals(values);
   const bottom = rows.length * ROW + 8;
+  const measure = ruler();
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
     bottomAxis(x, values, bottom, (value) => signedTick(value, digits), 4),
     svg("line", { x1: x(0), x2: x(0), y1: 4, y2: bottom, class: "zero" }),
     rows.map((row, place) => (row.heading
       ? heading(row.heading, place * ROW + 19, rows.length > TALL ? values : [], x, (value) => signedTick(value, digits))
-      : line(row, kind, several, place * ROW + 15, x, { left, right, width }))));
+      : line(row, kind, several, place * ROW + 15, x, { left, right, width, measure }))));
 }
 
 function heading(name, y, values, x, write) {
@@ -50,11 +51,11 @@ function heading(name, y, values, x, write) {
     svg("g", { "aria-hidden": "true" }, free.map((value) => svg("text", { x: x(value), y, "text-anchor": "middle", class: "soft tick" }, write(value)))));
 }
 
-function line(row, kind, several, y, x, { left, right, width }) {
+function line(row, kind, several, y, x, { left, right, width, measure }) {
   const [value, low, high, n, p] = row[kind];
   const noise = low === null || (low <= 0 && high >= 0);
   const colour = noise ? "grey" : "blue";
-  const name = several ? fit(row.benchmark, row.value, left - 24) : fit("", row.value, left - 24);
+  const name = fit(several ? row.benchmark : "", row.value, left - 14, measure);
   const text = svg("text", { x: left - 12, y: y + 4, "text-anchor": "end" }, name);
   const numbers = `${signed(value)} ${interval(low === null ? null : [low, high], signed)}`;
   const lines = [`${row.benchmark} ${row.value}`, `${numbers}${n === null ? "" : ` n=${n}`}`, p === null ? "" : `p = ${p.toFixed(3)} (Holm)`,
@@ -68,11 +69,12 @@ function line(row, kind, several, y, x, { left, right, width }) {
     right > 100 ? svg("text", { x: width, y: y + 4, "text-anchor": "end", class: noise ? "soft" : "strong" }, numbers) : null);
 }
 
-/** A point's name, cut to a width at about 6.4 pixels a character: the benchmark gives way, for the value tells rows apart. */
-function fit(benchmark, value, width) {
-  const most = Math.max(8, Math.floor(width / 6.4));
-  const room = Math.max(4, most - value.length - 1);
-  const short = benchmark.length <= room ? benchmark : `${benchmark.slice(0, room - 1)}…`;
-  const name = `${short} ${value}`.trim();
-  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
+/** A point's name, cut to a width: the benchmark gives way first, for the value tells rows apart. */
+function fit(benchmark, value, width, measure) {
+  const cut = (text, kept) => (kept < text.length ? `${text.slice(0, kept)}…` : text);
+  const name = () => `${cut(benchmark, first)} ${cut(value, last)}`.trim();
+  let [first, last] = [benchmark.length, value.length];
+  while (first > 3 && measure(name()) > width) first -= 1;
+  while (last > 3 && measure(name()) > width) last -= 1;
+  return name();
 }

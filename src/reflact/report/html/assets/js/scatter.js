@@ -1,5 +1,5 @@
 // Cost against gain: a mark a run; a line joins those that no cheaper one matches on the selection split.
-import { bottomAxis, decimals, figure, leftAxis, linear, marked, sign, signedTick, ticks } from "./chart.js";
+import { bottomAxis, decimals, figure, leftAxis, linear, marked, ruler, sign, signedTick, ticks } from "./chart.js";
 import { svg } from "./dom.js";
 import { count, interval, money, signed } from "./text.js";
 
@@ -48,13 +48,14 @@ function draw(rows, unit, look, width) {
   const labelled = fronts.flatMap(([kept]) => kept);
   const write = unit === "cost" ? money : count;
   const digits = decimals(yTicks);
+  const measure = ruler();
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
     leftAxis(y, yTicks, FRAME.left, width - FRAME.right, (value) => signedTick(value, digits)),
     bottomAxis(x, xTicks, height - FRAME.bottom, write, FRAME.top),
     svg("text", { x: (FRAME.left + width - FRAME.right) / 2, y: height - 8, "text-anchor": "middle", class: "soft" }, unit === "cost" ? "cost of the run" : "tokens of the run"),
     svg("line", { x1: FRAME.left, x2: width - FRAME.right, y1: y(0), y2: y(0), class: "zero" }),
     fronts.map(([kept, colour]) => svg("path", { d: path(kept, unit, x, y), class: `line dash ${colour}` })),
-    (labelled.length > MOST_NAMES ? [] : labelled).map((row) => label(row, x(row[unit]), y(row.gain[0]), width)),
+    (labelled.length > MOST_NAMES ? [] : labelled).map((row) => label(row, x(row[unit]), y(row.gain[0]), width, measure)),
     rows.map((row) => mark(row, unit, write, look.get(row.benchmark), x, y)));
 }
 
@@ -73,9 +74,12 @@ function front(rows, unit) {
   return known.sort((a, b) => a[unit] - b[unit] || b.selection - a.selection).filter((row) => row.selection > best && ((best = row.selection), true));
 }
 
-function label(row, x, y, width) {
+function label(row, x, y, width, measure) {
   const late = x > width * 0.7;
-  return svg("text", { x: late ? x - 9 : x + 9, y: y - 8, "text-anchor": late ? "end" : "start", class: "soft" }, row.name);
+  const room = (late ? x : width - x) - 12;
+  let name = row.name;
+  while (name.length > 2 && measure(name) > room) name = `${name.replace("…", "").slice(0, -1)}…`;
+  return svg("text", { x: late ? x - 9 : x + 9, y: y - 8, "text-anchor": late ? "end" : "start", class: "soft" }, name);
 }
 
 function path(kept, unit, x, y) {

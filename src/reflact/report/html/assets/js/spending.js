@@ -1,5 +1,5 @@
 // Tokens and money by role, stage and phase.
-import { bottomAxis, figure, linear, marked, ticks } from "./chart.js";
+import { bottomAxis, figure, linear, marked, ruler, ticks } from "./chart.js";
 import { el, svg } from "./dom.js";
 import { count, duration, money, spoken } from "./text.js";
 
@@ -27,7 +27,7 @@ function byStage(rows) {
 }
 
 function draw(stages, width) {
-  const left = Math.min(190, width * 0.42);
+  const left = 12 + Math.max(...stages.map((stage) => stage.name).map(ruler()));
   const right = 64;
   const height = stages.length * ROW + 32;
   const x = linear(0, Math.max(1, ...stages.map((stage) => stage.prompt + stage.completion)), left, width - right);
