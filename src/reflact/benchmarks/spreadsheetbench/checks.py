@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -37,22 +37,24 @@ def reference_findings(split: Split, workshop: Workshop) -> list[Finding]:
         return [Finding("warning", "references_unchecked", f"the references could not be checked: {error}")]
     if not problems:
         return []
-    names = _listed(list(problems))
-    if workshop.office is not None:
-        left = "LibreOffice is asked for missing results; cases for which it has none are left out"
-    else:
-        left = "Such cases are left out"
     first = next(iter(problems.values()))
     message = (
-        f"the references of {len(problems)} items cannot be evaluated ({names}): {first}. {left} of "
-        "an item's score, and an item with no other case scores 0. Opening and saving a workbook with a spreadsheet "
-        "program fills missing results in"
+        f"the references of {len(problems)} items cannot be evaluated ({_listed(list(problems))}): {first}. "
+        f"{_consequence(workshop.office is not None, problems.values())}"
     )
     # A run in which nothing can be compared measures nothing: most likely the files are not what they should be.
     hopeless = len(problems) == len(items) and (
         workshop.office is None or not any(map(_lacks_results, problems.values()))
     )
     return [Finding("error" if hopeless else "warning", "not_evaluable", message)]
+
+
+def _consequence(office: bool, problems: Iterable[str]) -> str:
+    scored = "left out of an item's score, and an item with no other case scores 0"
+    if not any(map(_lacks_results, problems)):
+        return f"Such cases are {scored}"
+    whose = "LibreOffice is asked for missing results; cases for which it has none are" if office else "Such cases are"
+    return f"{whose} {scored}. Opening and saving a workbook with a spreadsheet program fills missing results in"
 
 
 def _lacks_results(problem: str) -> bool:
