@@ -31,15 +31,23 @@ ALL: list[dict[str, Any]] = [
         json.dumps(RANKING),
         f"```json\n{json.dumps(RANKING)}\n```",
         f"Here it is:\n{json.dumps(RANKING)}\nThat is all {{really}}.",
+        f'<think>Shall it be {{"indices": [0]}}?</think>\n{json.dumps(RANKING)}',
+        f'or {{"indices": [0]}}?\n</think>\n```json\n{json.dumps(RANKING)}\n```',
+        json.dumps({**RANKING, "reasoning": "r"}) + " as said in <think>{}</think> {}",
     ],
 )
-def test_the_object_is_found_plain_fenced_or_between_sentences(text: str) -> None:
+def test_the_object_is_found_plain_fenced_between_sentences_or_behind_thoughts(text: str) -> None:
     assert read_reply(text, "stop", schemas.ranking()) == RANKING
 
 
 def test_raw_line_ends_in_long_texts_are_read() -> None:
     reply = read_reply('{"skill": "# A\n\n- b", "change_summary": "c"}', "stop", schemas.rewrite())
     assert reply["skill"] == "# A\n\n- b"
+
+
+def test_a_skill_may_speak_of_thoughts() -> None:
+    text = json.dumps({"skill": "Write <think>{x}</think> {y}", "change_summary": "c"})
+    assert read_reply(text, "stop", schemas.rewrite())["skill"] == "Write <think>{x}</think> {y}"
 
 
 @pytest.mark.parametrize(

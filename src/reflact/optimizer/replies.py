@@ -12,6 +12,7 @@ from jsonschema.exceptions import best_match
 from reflact.core.types import Json
 
 _PROBLEM_CHARS = 500
+_THOUGHT = "</think>"
 
 
 class InvalidReply(Exception):
@@ -43,7 +44,10 @@ def read_reply(text: str, finish_reason: str, schema: Mapping[str, Any]) -> dict
 
 
 def _json_value(text: str) -> Json:
-    """Read the JSON object of a text, which may stand in a code fence or between sentences."""
+    """Read the JSON object of a text, which may stand in a code fence, between sentences, or behind thoughts."""
+    thoughts, end, rest = text.partition(_THOUGHT)
+    if end and "{" in rest and not thoughts.lstrip().startswith(("{", "```")):
+        text = rest  # servers without a parser for a reasoning model leave its thoughts, braces and all, in the reply
     start = text.find("{")
     if start < 0:
         raise InvalidReply("invalid", "it holds no JSON object.")
