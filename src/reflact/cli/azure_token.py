@@ -13,7 +13,7 @@ from reflact.models.azure_auth import PROCESS_TOKENS
 _MODES = tuple(mode for mode in AUTH_MODES if mode != "api_key")
 _HELP = "Print a bearer token of Azure, for programs that take one from a command."
 
-app = typer.Typer(help=_HELP)
+app = typer.Typer(help=_HELP, subcommand_metavar="")
 
 
 @app.callback(invoke_without_command=True)
