@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from reflact.core.errors import ConfigError, Unavailable
+from reflact.core.errors import ConfigError, DataError, Unavailable
 from reflact.plots import axes, cost, forest, learning, style
 from reflact.plots.kinds import KINDS, Choice, plot
 from reflact.plots.points import benchmarks_of, read_groups
@@ -246,3 +246,13 @@ def test_text_stays_inside_the_figure_at_column_width(root: Path) -> None:
         figure.draw_without_rendering()
         box = figure.get_tightbbox()
     assert box is not None and box.x0 >= -0.01 and box.x1 <= 3.41
+
+
+@pytest.mark.parametrize(
+    "record", ['{"kind": 7}', '{"step": "x"}', '{"step": 1, "candidate": {"selection": {"hard": 1}}}']
+)
+def test_a_record_that_is_none_is_named_with_its_file(root: Path, tmp_path: Path, record: str) -> None:
+    [history, *_] = sorted(root.rglob("history.jsonl"))
+    history.write_text(record + "\n", encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(f"{history}: a record is damaged")):
+        plot("learning", [root], tmp_path / "out.svg")

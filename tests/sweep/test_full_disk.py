@@ -112,3 +112,11 @@ def test_a_sweep_that_cannot_be_written_ends_without_a_traceback(tmp_path: Path)
     told = done.stderr.decode()
     assert done.returncode == 75 and "study/plan.json cannot be written: File too large" in told, told
     assert "Traceback" not in told, told
+
+
+def test_a_root_where_no_folder_can_be_is_named(tmp_path: Path) -> None:
+    words = line("reflact-train", "-m", "harness=rehearsal", "ablation/lr=lr2,lr8", "hydra.sweep.dir=/proc/nowhere")
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=300)
+    told = done.stderr.decode()
+    assert done.returncode == 2 and "/proc/nowhere: no folder can be made there" in told, told
+    assert "Traceback" not in told, told

@@ -128,11 +128,14 @@ def _versions() -> dict[str, str]:
     return found
 
 
+_RECORD = {"identity": dict, "config": dict, "code_version": str}
+
+
 def read_record(layout: RunLayout) -> dict[str, Any] | None:
     """Return `config.json` of an earlier process; None if there is none.
 
     Raises:
-        DataError: It is not readable.
+        DataError: It is not readable, or is something else.
         Refused: It is gone, though the run had begun: nobody can tell any more what its rows were made with.
     """
     if not layout.config.exists():
@@ -143,9 +146,14 @@ def read_record(layout: RunLayout) -> dict[str, Any] | None:
             )
         return None
     try:
-        data: dict[str, Any] = json.loads(read_quiet(layout.config))
-    except ValueError as error:
+        data = json.loads(read_quiet(layout.config))
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{layout.config} is not JSON: {error}") from error
+    if not (isinstance(data, dict) and all(isinstance(data.get(key), kind) for key, kind in _RECORD.items())):
+        raise DataError(
+            f"{layout.config} is damaged: it is no record of a run, which has {', '.join(_RECORD)}. Put the file back, "
+            "or start in another directory."
+        )
     return data
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reflact.core.errors import ConfigError
+from reflact.core.errors import ConfigError, DataError
 from reflact.engine.history import read_history
 from reflact.plots.panels import grid_lines, legend, name_scores, sheet
 from reflact.plots.style import COLOURS, GREY, colour
@@ -76,7 +76,15 @@ def read_curve(run: Run) -> Curve | None:
     Raises:
         DataError: Its history is damaged.
     """
-    records = read_history(RunLayout(run.path))
+    layout = RunLayout(run.path)
+    records = read_history(layout)
+    try:
+        return _curve(run, records)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise DataError(f"{layout.history}: a record is damaged: {type(error).__name__}: {error}") from error
+
+
+def _curve(run: Run, records: Sequence[Mapping[str, Any]]) -> Curve | None:
     first = run.summary.get("baseline", "selection")
     if run.evaluation or not records or not isinstance(first, dict) or first.get("hard") is None:
         return None

@@ -165,5 +165,5 @@ def _read(path: Path) -> tuple[ClaimRecord | None, float]:
         data = file.read()
     try:
         return ClaimRecord.from_json(json.loads(data)), beat
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None, beat

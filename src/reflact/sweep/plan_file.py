@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reflact.config.identity import effective
-from reflact.core.errors import DataError
+from reflact.core.errors import ConfigError, DataError
 from reflact.rundir.atomic import write_json
+from reflact.rundir.refusal import shown
 from reflact.rundir.view import find_runs
 from reflact.sweep.command_line import GRID
 from reflact.sweep.identity import require_same_study
@@ -86,8 +87,17 @@ def write_plan(root: Path, plan: Mapping[str, Any], command: Sequence[str]) -> N
         root: The sweep's root.
         plan: Its content.
         command: The words of the sweep's command line (`sweep_command`), with which its runs go on.
+
+    Raises:
+        ConfigError: No folder can be made there.
+        OSError: It could not be written.
     """
-    write_json(root / NAME, {**plan, "command": list(command)})
+    try:
+        write_json(root / NAME, {**plan, "command": list(command)})
+    except FileNotFoundError as error:  # below /proc, or a folder that was removed
+        raise ConfigError(
+            f"hydra.sweep.dir={shown(str(root))}: no folder can be made there: {error.strerror}"
+        ) from None
 
 
 def _left_out_today(entry: Planned) -> bool:
