@@ -6,6 +6,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,26 @@ def test_who_reads_only_the_head_of_what_hydra_prints_has_seen_enough(tmp_path: 
     script = f"{{ {command}; echo $? >code; }} | true"  # nobody reads when it begins to write
     done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, timeout=120)
     assert (done.stderr, (tmp_path / "code").read_text()) == (b"", "0\n")
+
+
+def test_an_end_that_hangs_is_cut_short_by_a_signal(tmp_path: Path) -> None:
+    body = "import threading\nthreading.Thread(target=threading.Event().wait).start()\nprint('done', flush=True)"
+    lines = [f"    {line}" for line in body.splitlines()]
+    program = ["from reflact.cli.errors import guarded", "def work():", *lines, "guarded('here', work)"]
+    (tmp_path / "here.py").write_text("\n".join(program) + "\n", encoding="utf-8")
+    hanging = subprocess.Popen([sys.executable, "-m", "here"], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert hanging.stdout is not None and hanging.stdout.readline() == b"done\n"
+    while hanging.poll() is None:
+        hanging.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            hanging.wait(0.5)
+    assert hanging.returncode in (0, 75), "75: the first signal came before the command had ended"
+
+
+def test_programs_that_are_started_at_the_end_do_not_ignore_signals(tmp_path: Path) -> None:
+    dies = "import signal, os; os.kill(os.getpid(), signal.SIGTERM)"
+    body = (
+        "import atexit, subprocess, sys\n"
+        f"atexit.register(lambda: print(subprocess.run([sys.executable, '-c', {dies!r}]).returncode, file=sys.stderr))"
+    )
+    assert ended(tmp_path, body) == (0, "-15\n")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from typing import NoReturn
 
 from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped, Unavailable
-from reflact.core.interrupts import SIGNALS, Interrupt, interruption, listen
+from reflact.core.interrupts import Interrupt, ending, interruption, listen
 from reflact.core.names import StopCause
 from reflact.rundir.full import disk_stop
 from reflact.rundir.refusal import shown
@@ -28,9 +26,9 @@ def guarded(program: str, work: Callable[[], None]) -> None:
     listen()
     try:
         _unmasked(work)
-        ending()
-    except SystemExit:
-        ending()
+        ending(ExitCode.DONE)
+    except SystemExit as end:
+        ending(end.code if isinstance(end.code, int) else int(end.code is not None))
         raise
     except KeyboardInterrupt:
         fail(program, Stopped(StopCause.INTERRUPTED, "interrupted"))
@@ -87,16 +85,9 @@ def _of_the_place(error: OSError) -> ReflactError | None:
     return None
 
 
-def ending() -> None:
-    """Ignore signals from now on: the command is about to end, and a second Ctrl-C must not change its exit code."""
-    if threading.current_thread() is threading.main_thread():
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-
-
 def fail(program: str, error: ReflactError) -> NoReturn:
     """Print the message of an error and exit with its code."""
-    ending()
+    ending(error.exit_code)
     say(program, str(error))
     raise SystemExit(int(error.exit_code)) from None
 

@@ -15,12 +15,12 @@ from hydra.types import RunMode
 from omegaconf import DictConfig
 
 from reflact import __version__
-from reflact.cli.errors import ending, say
+from reflact.cli.errors import say
 from reflact.config.check import check
 from reflact.config.compose import typed
 from reflact.config.schema import Config
 from reflact.core.errors import ExitCode, ReflactError, Refused, Stopped
-from reflact.core.interrupts import interruption
+from reflact.core.interrupts import ending, interruption
 from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
 from reflact.rundir.full import disk_stop
@@ -69,7 +69,7 @@ def perform(program: str, node: DictConfig, work: Work) -> float:
         if many:
             say(program, f"{config.env.out_root}: {error}")
             raise error from None
-        ending()
+        ending(error.exit_code)
         say(program, _message(program, whole, config, error))
         raise SystemExit(int(error.exit_code)) from None
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Never, NoReturn
 
 import typer
 
-from reflact.cli.errors import ending, say
+from reflact.cli.errors import say
 from reflact.core.errors import ConfigError, ExitCode, ReflactError, Unavailable
+from reflact.core.interrupts import ending
 from reflact.models.local_weights import find_weights, require_runtime
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def serve(
         _show(settings, server, token_env, file)
         _until_asked()
     except KeyboardInterrupt:
-        ending()
+        ending(ExitCode.DONE)
         typer.echo("stopped")
     except ReflactError as error:
         say("reflact", str(error))

@@ -7,9 +7,11 @@ long asks first.
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterable
 from types import FrameType
 
@@ -18,6 +20,8 @@ from reflact.core.names import StopCause
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks a process to end."""
+_END_S = 2.0
+"""In which a command that has chosen how it ends should have ended."""
 
 
 class Interrupt(KeyboardInterrupt):
@@ -49,6 +53,37 @@ class Interrupts:
         raise Interrupt
 
 
+class _Ending:
+    """The handler of a command that has chosen its exit code: nothing changes it, but a hanging end is cut short."""
+
+    def __init__(self, code: int) -> None:
+        self._code = code
+        self._since = time.monotonic()
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Take a signal."""
+        if time.monotonic() - self._since > _END_S:
+            os._exit(self._code)
+
+
+def ending(code: int) -> None:
+    """Let signals change nothing from now on: the command is about to end with this exit code.
+
+    Not by ignoring them: programs that are started now would inherit that, and a thread that does not come back could
+    hold the process for ever. Only at the very end, where the interpreter gives up its handlers, are they ignored.
+    """
+    if threading.current_thread() is threading.main_thread():
+        handler = _Ending(code)
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, handler)
+
+
+def _ignore() -> None:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def listen() -> None:
     """Let signals interrupt this process from now on.
 
@@ -60,8 +95,9 @@ def listen() -> None:
     handler = Interrupts()
     for number in SIGNALS:
         before = signal.getsignal(number)
-        if before in (signal.SIG_DFL, signal.default_int_handler) or isinstance(before, Interrupts):
+        if before in (signal.SIG_DFL, signal.default_int_handler) or isinstance(before, Interrupts | _Ending):
             signal.signal(number, handler)
+    atexit.register(_ignore)
 
 
 def interruption(handlers: Iterable[object] | None = None) -> str:
