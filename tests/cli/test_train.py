@@ -307,3 +307,14 @@ def test_a_group_of_keys_that_is_set_like_a_choice_is_explained(tmp_path: Path, 
 def test_overrides_may_stand_on_both_sides_of_a_flag(tmp_path: Path) -> None:
     result = run(tmp_path, "reflact-train", "harness=rehearsal", "--cfg", "job", "train.num_epochs=3")
     assert result.code == 0 and "num_epochs: 3" in result.out
+
+
+@pytest.mark.parametrize("name", ["config.json", "history.jsonl"])
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path, name: str) -> None:
+    stopped = run(tmp_path, "reflact-train", "harness=rehearsal", "env.out_root=out", "budget.max_tokens=9000")
+    assert stopped.code == 75, stopped.err
+    (tmp_path / "out" / name).unlink(missing_ok=True)
+    (tmp_path / "out" / name).mkdir()
+    result = run(tmp_path, "reflact-train", "harness=rehearsal", "env.out_root=out", "run.resume=true")
+    assert result.code == 2 and f"out/{name}: Is a directory" in result.err, result.err
+    assert "Traceback" not in result.err

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped, Unavailable
-from reflact.core.interrupts import Interrupt, ending, interruption, listen
-from reflact.core.names import StopCause
-from reflact.rundir.full import disk_stop
-from reflact.rundir.refusal import shown
+from reflact.core.errors import ExitCode, ReflactError, Stopped
+from reflact.core.interrupts import Interrupt, ending, interrupted, interruption, listen
+from reflact.rundir.told import told
 
 
 def guarded(program: str, work: Callable[[], None]) -> None:
@@ -31,7 +28,7 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         ending(end.code if isinstance(end.code, int) else int(end.code is not None))
         raise
     except KeyboardInterrupt:
-        fail(program, Stopped(StopCause.INTERRUPTED, "interrupted"))
+        fail(program, interrupted(""))
     except BrokenPipeError:
         _mute()  # whoever read our output has seen enough
         raise SystemExit(int(ExitCode.DONE)) from None
@@ -40,15 +37,6 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         if known is None:
             raise
         fail(program, known)
-
-
-def told(error: Exception) -> ReflactError | None:
-    """Return what a command says of an error that is no bug; None for one that may be."""
-    if isinstance(error, ReflactError):
-        return error
-    if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
-        return None
-    return disk_stop(error, "the output", resume=False) or _of_the_place(error)
 
 
 def _unmasked(work: Callable[[], None]) -> None:
@@ -68,21 +56,6 @@ def _unmasked(work: Callable[[], None]) -> None:
         if not interruption():
             raise
         raise Interrupt from error
-
-
-_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR})
-_TOO_MANY = frozenset({errno.EMFILE, errno.ENFILE})
-
-
-def _of_the_place(error: OSError) -> ReflactError | None:
-    """Return the message for a file that this person or machine cannot open; None for what may be a bug."""
-    if error.errno in _TOO_MANY:
-        return Unavailable(
-            f"{shown(str(error.filename or 'a file'))}: {error.strerror}; allow more (ulimit -n) and try again"
-        )
-    if error.errno in _PLACE and error.filename is not None:
-        return ConfigError(f"{shown(str(error.filename))}: {error.strerror}")
-    return None
 
 
 def fail(program: str, error: ReflactError) -> NoReturn:

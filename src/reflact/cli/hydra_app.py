@@ -16,7 +16,7 @@ from hydra._internal import utils
 from hydra._internal.utils import get_args_parser
 from hydra.types import RunMode, TaskFunction
 
-from reflact.cli.errors import say, told
+from reflact.cli.errors import say
 from reflact.cli.sweep_keys import require_none
 from reflact.config.axes import choosing
 from reflact.config.check import check
@@ -26,6 +26,7 @@ from reflact.config.paths import conf_dir
 from reflact.core.errors import ConfigError, Stopped
 from reflact.core.interrupts import interruption
 from reflact.core.names import StopCause
+from reflact.rundir.told import told
 from reflact.sweep.start import NOTHING_BEGUN
 
 

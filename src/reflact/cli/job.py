@@ -20,10 +20,10 @@ from reflact.config.check import check
 from reflact.config.compose import typed
 from reflact.config.schema import Config
 from reflact.core.errors import ExitCode, ReflactError, Refused, Stopped
-from reflact.core.interrupts import ending, interruption
+from reflact.core.interrupts import ending, interrupted, interruption
 from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
-from reflact.rundir.full import disk_stop
+from reflact.rundir.told import told
 from reflact.sweep.callback import EVALUATION
 from reflact.sweep.composition import write_record
 from reflact.sweep.context import resume_command
@@ -79,10 +79,8 @@ def _known(raised: BaseException) -> ReflactError | None:
     if isinstance(raised, Stopped):
         return raised
     if isinstance(raised, KeyboardInterrupt) or interruption():  # what comes up after a signal is a part of its end
-        return Stopped(StopCause.INTERRUPTED, f"interrupted by {interruption()}".removesuffix(" by "))
-    if isinstance(raised, ReflactError):
-        return raised
-    return disk_stop(raised) if isinstance(raised, OSError) else None
+        return interrupted(interruption())
+    return told(raised, "the run directory", resume=True)
 
 
 def _bug(program: str, config: Config, error: BaseException, many: bool) -> NoReturn:

@@ -111,6 +111,11 @@ def interruption(handlers: Iterable[object] | None = None) -> str:
     return next((each.received for each in handlers if isinstance(each, Interrupts) and each.received), "")
 
 
+def interrupted(name: str) -> Stopped:
+    """Return the stop for a signal of this name; `""` for one that is not known."""
+    return Stopped(StopCause.INTERRUPTED, f"interrupted by {name}" if name else "interrupted")
+
+
 def require_uninterrupted(handlers: Iterable[object] | None = None) -> None:
     """Make sure that something long does not begin after a signal whose exception got lost.
 
@@ -121,4 +126,4 @@ def require_uninterrupted(handlers: Iterable[object] | None = None) -> None:
         Stopped: There was one.
     """
     if name := interruption(handlers):
-        raise Stopped(StopCause.INTERRUPTED, f"interrupted by {name}")
+        raise interrupted(name)

@@ -8,9 +8,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from reflact.core.errors import ReflactError, Stopped
-from reflact.core.interrupts import SIGNALS, require_uninterrupted
-from reflact.core.names import StopCause
+from reflact.core.errors import ReflactError
+from reflact.core.interrupts import SIGNALS, interrupted, require_uninterrupted
 
 T = TypeVar("T")
 
@@ -49,7 +48,7 @@ async def _main(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     except asyncio.CancelledError:
         if not received:
             raise
-        raise Stopped(StopCause.INTERRUPTED, f"interrupted by {received[0].name}") from None
+        raise interrupted(received[0].name) from None
     finally:
         for number, handler in before.items():
             loop.remove_signal_handler(number)

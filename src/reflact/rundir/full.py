@@ -8,7 +8,8 @@ from reflact.core.errors import Stopped
 from reflact.core.names import StopCause
 
 _TAKES_NOTHING = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO})
-_TOO_MANY = frozenset({errno.EMFILE, errno.ENFILE})
+TOO_MANY = frozenset({errno.EMFILE, errno.ENFILE})
+"""More files are open than this process, or the machine, may have."""
 
 
 def disk_stop(error: OSError, what: str = "the run directory", *, resume: bool = True) -> Stopped | None:
@@ -19,7 +20,7 @@ def disk_stop(error: OSError, what: str = "the run directory", *, resume: bool =
         what: What could not be written, where the error does not name a file.
         resume: Whether there is a run to go on with; otherwise the same command is what does it again.
     """
-    if resume and error.errno in _TOO_MANY:
+    if resume and error.errno in TOO_MANY:
         return Stopped(
             StopCause.ERRORS,
             f"{error.filename or what} cannot be opened: {error.strerror}. What was written before is whole; "

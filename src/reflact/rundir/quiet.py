@@ -14,7 +14,12 @@ from typing import BinaryIO
 
 def open_quiet(path: Path) -> BinaryIO:
     """Open a file for reading without setting its access time where the system allows that."""
-    return os.fdopen(_open(path, os.O_RDONLY), "rb")
+    fd = _open(path, os.O_RDONLY)
+    try:
+        return os.fdopen(fd, "rb")
+    except IsADirectoryError as error:  # which names the number
+        os.close(fd)
+        raise IsADirectoryError(error.errno, error.strerror, str(path)) from None
 
 
 def read_quiet(path: Path) -> bytes:

@@ -20,8 +20,8 @@ from reflact.core.errors import ConfigError, ExitCode, ReflactError, Stopped
 from reflact.core.interrupts import Interrupt, interruption
 from reflact.core.names import StopCause
 from reflact.rundir.claim import Claim
-from reflact.rundir.full import disk_stop
 from reflact.rundir.layout import RunLayout
+from reflact.rundir.told import told
 from reflact.sweep.composition import write_record
 from reflact.sweep.context import composer, key_of
 from reflact.sweep.foreign import ForeignSweep, is_foreign, note_end, note_start
@@ -44,12 +44,10 @@ def _strict(hook: Callable[P, None]) -> Callable[P, None]:
     def strict(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             hook(*args, **kwargs)
-        except ReflactError as error:
-            _end(error)
         except Exception as error:  # noqa: BLE001 - a bug in a hook must not become a warning
-            stop = disk_stop(error) if isinstance(error, OSError) else None
-            if stop is not None:
-                _end(stop)
+            known = told(error, "the run directory", resume=True)
+            if known is not None:
+                _end(known)
             if interruption():
                 raise Interrupt from None  # what comes up after a signal is a part of its end
             traceback.print_exc()
