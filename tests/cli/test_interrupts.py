@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import subprocess
@@ -97,11 +98,27 @@ def test_what_hydra_trips_over_after_a_signal_shows_no_traceback(tmp_path: Path)
     assert ended(tmp_path, body) == (75, "here: interrupted\n")
 
 
-def test_who_reads_only_the_head_of_what_hydra_prints_has_seen_enough(tmp_path: Path) -> None:
-    command = shlex.join(line("reflact-train", "--cfg", "job"))
+@pytest.mark.parametrize(
+    ("program", "words", "code"),
+    [
+        ("reflact-train", ["--cfg", "job"], 0),
+        ("reflact-train", ["--help"], 0),
+        ("reflact", ["keys"], 0),
+        ("reflact", ["--help"], 0),
+        ("reflact", ["status", "nowhere"], 2),
+    ],
+)
+@pytest.mark.parametrize("buffered", [True, False])
+def test_who_reads_only_the_head_of_what_is_printed_has_seen_enough(
+    tmp_path: Path, program: str, words: list[str], code: int, buffered: bool
+) -> None:
+    command = shlex.join(line(program, *words))
     script = f"{{ {command}; echo $? >code; }} | true"  # nobody reads when it begins to write
-    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, timeout=120)
-    assert (done.stderr, (tmp_path / "code").read_text()) == (b"", "0\n")
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    environment |= {} if buffered else {"PYTHONUNBUFFERED": "1"}
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, timeout=120)
+    assert (tmp_path / "code").read_text() == f"{code}\n", done.stderr
+    assert b"Broken pipe" not in done.stderr and bool(done.stderr) == bool(code)
 
 
 def test_an_end_that_hangs_is_cut_short_by_a_signal(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ def guarded(program: str, work: Callable[[], None]) -> None:
         ending(ExitCode.DONE)
     except SystemExit as end:
         ending(end.code if isinstance(end.code, int) else int(end.code is not None))
+        _let_out()
         raise
     except KeyboardInterrupt:
         fail(program, interrupted(""))
@@ -40,18 +41,25 @@ def guarded(program: str, work: Callable[[], None]) -> None:
 
 
 def _unmasked(work: Callable[[], None]) -> None:
-    """Do something; whatever else comes up after a signal, the signal is what ended it.
+    """Do something, output included; whatever else comes up after a signal, the signal is what ended it.
 
-    Libraries turn an interruption into errors and exit codes of their own, and clean up what was only half made.
+    Libraries turn an interruption into errors and exit codes of their own, and clean up what was only half made. What
+    is still to be printed is printed now: at its exit Python would answer a reader who has left, or a full disk, with
+    a complaint and the code 120.
     """
     try:
         work()
+        sys.stdout.flush()
     except (Stopped, KeyboardInterrupt):
         raise
     except SystemExit as end:
-        if end.code in (None, ExitCode.DONE, ExitCode.STOPPED) or not interruption():
-            raise
-        raise Interrupt from end
+        if end.code not in (None, ExitCode.DONE, ExitCode.STOPPED) and interruption():
+            raise Interrupt from end
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None  # which typer calls a failure
+        if end.code in (None, ExitCode.DONE):
+            sys.stdout.flush()
+        raise
     except Exception as error:
         if not interruption():
             raise
@@ -61,6 +69,7 @@ def _unmasked(work: Callable[[], None]) -> None:
 def fail(program: str, error: ReflactError) -> NoReturn:
     """Print the message of an error and exit with its code."""
     ending(error.exit_code)
+    _let_out()
     say(program, str(error))
     raise SystemExit(int(error.exit_code)) from None
 
@@ -72,6 +81,11 @@ def tell(show: Callable[[], object]) -> None:
         sys.stdout.flush()
     except OSError:
         _mute()
+
+
+def _let_out() -> None:
+    """Print what is still to be printed of a command that has failed; that it cannot be is no news any more."""
+    tell(lambda: None)
 
 
 def _mute() -> None:
